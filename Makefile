@@ -219,6 +219,8 @@ format: .venv/.ready
 COMPILE := pip compile --quiet --upgrade --universal --python-version 3.11 \
     --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 HEAD := \# Exact versions of what make installs
+# Packages whose robots the tests read, as files: without what these packages need to run.
+ROBOTS := dm-control example-robot-data gymnasium mujoco-mjx
 
 lock: .venv/.ready
 	@$(installer); \
@@ -227,7 +229,9 @@ lock: .venv/.ready
 	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
 	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
 	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
-	  grep -vxFf .venv/main.lock .venv/peer.lock; } > requirements-peer.lock; \
+	  { grep -vxFf .venv/main.lock .venv/peer.lock; \
+	    printf '%s\n' $(ROBOTS) | "$$uv" $(filter-out pyproject.toml,$(COMPILE)) --no-deps -; } | sort; \
+	  } > requirements-peer.lock; \
 	"$$uv" $(COMPILE) --extra book -c .venv/main.lock -o .venv/book.lock >/dev/null; \
 	{ echo "$(HEAD) for the book, on top of requirements.lock; made by make lock."; \
 	  grep -vxFf .venv/main.lock .venv/book.lock; } > requirements-book.lock; \

@@ -1,4 +1,4 @@
-"""How fast is one linearization with its eigenvalues? The benchmark of paper 000, 10,000 executions."""
+"""How fast is one linearization with its eigenvalues? The IFToMM benchmark, 10,000 executions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.bench import models
 from pendula.bench.linearization import CASES, error_norm, told_apart
 
-QUESTION = "How fast is one linearization with all eigenvalues (paper 000, called from Python)?"
+QUESTION = "How fast is one linearization with all eigenvalues (IFToMM benchmark, called from Python)?"
 EXECUTIONS = 10_000
 G, L, M = 9.81, 1.0, 1.0
 EXACT = (1j * np.sqrt(G / L),) * 2
@@ -41,7 +41,7 @@ def run(quick: bool) -> Report:
     timed = lineup.run(rounds=3 if quick else 9, share=0.05)
     report.missing = lineup.missing
     per = {name: timing.best / (EXECUTIONS if name == BATCH else 1) for name, timing in timed.items()}
-    table = Table(["paper 000", "one", "10,000", "vs ours", "error"])
+    table = Table(["IFToMM", "one", "10,000", "vs ours", "error"])
     for name, seconds in per.items():
         table.rows.append(
             [
@@ -77,7 +77,7 @@ NOTES = [
     "with exact derivatives, the check that forces balance, eigenvalues and their labels. The others give terms and "
     "eigenvalues; they do not tell true eigenvalues from spurious ones, and are not charged for it.",
     "Ours solves the symmetric problem of an undamped mechanism by itself. SymPy and CasADi evaluate formulas derived beforehand, NumPy matrices written by hand; all but ours "
-    "then call numpy.linalg.eigvals. Errors are the 2-norm of paper 000. MuJoCo gives the matrix of one time step by differences, whose logarithm has the eigenvalues "
+    "then call numpy.linalg.eigvals. Errors are the 2-norm of the IFToMM benchmark. MuJoCo gives the matrix of one time step by differences, whose logarithm has the eigenvalues "
     "to about six digits. Pinocchio's model is two hinges, since it has no joint with coordinates x, y.",
 ]
 
@@ -149,7 +149,7 @@ def _state_matrix(stiffness: Any) -> np.ndarray:
 
 
 def numpy_by_hand() -> Once:
-    """M and K as in paper 000 with one mass in front, put together in every execution."""
+    """M and K as in the IFToMM benchmark with one mass in front, put together in every execution."""
 
     def once() -> Any:
         mass, stiffness = M * np.eye(2), M * G / L * np.eye(2)

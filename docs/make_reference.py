@@ -208,7 +208,7 @@ def formulations_page() -> str:
 
 
 JOINT_TABLES = ("<!-- tables of joints -->\n\n", "\n<!-- end of the tables of joints -->")
-EXAMPLE_FIELDS: dict[str, dict[str, Any]] = {"coordinates": {"coordinates": ["s"]}}
+EXAMPLE_FIELDS: dict[str, dict[str, Any]] = {"coordinates": {"coordinates": ["s"]}, "coupling": {"value": "a - 2*b"}}
 """Fields that a joint of the tables must have."""
 
 

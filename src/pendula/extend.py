@@ -20,6 +20,7 @@ NAMES = {
     "pendula.model.joints.registry": "register_joint",
     "pendula.numerics.steppers.equations": "rates",
     "pendula.numerics.steppers.stepper": "STEPPERS Stepper register_stepper",
+    "pendula.present.notebook.registry": "register_display",
     "pendula.present.pictures.registry": "register_plot",
     "pendula.tables.formats": "TableFormat register_table_format",
     "pendula.tables.kinds": "register_table",

@@ -13,6 +13,7 @@ from pendula.numerics.steppers.equations import rates as rates
 from pendula.numerics.steppers.stepper import STEPPERS as STEPPERS
 from pendula.numerics.steppers.stepper import Stepper as Stepper
 from pendula.numerics.steppers.stepper import register_stepper as register_stepper
+from pendula.present.notebook.registry import register_display as register_display
 from pendula.present.pictures.registry import register_plot as register_plot
 from pendula.tables.formats import TableFormat as TableFormat
 from pendula.tables.formats import register_table_format as register_table_format
@@ -31,6 +32,7 @@ __all__ = [
     "load_installed",
     "rates",
     "register_command",
+    "register_display",
     "register_force",
     "register_format",
     "register_formulation",

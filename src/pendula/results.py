@@ -55,6 +55,7 @@ NAMES = {
     "pendula.equations.stages.stages": "Stage Stages",
     "pendula.formats": "write",
     "pendula.outcome": "Outcome",
+    "pendula.present.notebook.pages": "InlinePage",
     "pendula.simulation.ensemble": "Ensemble EnsembleRun",
     "pendula.simulation.events": "Crossings",
     "pendula.simulation.predictability": "Predictability",

@@ -66,6 +66,7 @@ from pendula.equations.stages.stages import Stage as Stage
 from pendula.equations.stages.stages import Stages as Stages
 from pendula.formats import write as write
 from pendula.outcome import Outcome as Outcome
+from pendula.present.notebook.pages import InlinePage as InlinePage
 from pendula.simulation.ensemble import Ensemble as Ensemble
 from pendula.simulation.ensemble import EnsembleRun as EnsembleRun
 from pendula.simulation.events import Crossings as Crossings
@@ -118,6 +119,7 @@ __all__ = [
     "HarmonicResponse",
     "Horizon",
     "Indeterminate",
+    "InlinePage",
     "Integral",
     "Integrals",
     "JointReaction",

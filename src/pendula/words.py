@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import textwrap
 from typing import Any, TypeVar
 
@@ -37,7 +38,32 @@ def readable(kind: type[Result]) -> type[Result]:
 
     kind.__str__ = to_text  # type: ignore[method-assign, assignment]
     kind.__repr__ = to_line  # type: ignore[method-assign, assignment]
+    kind._told = tell  # type: ignore[attr-defined]
+    for name in ("_repr_mimebundle_", "_repr_html_"):
+        if not hasattr(kind, name):
+            setattr(kind, name, getattr(Displayed, name))
     return kind
+
+
+class Displayed:
+    """What notebooks call to show a result: HTML, and LaTeX where it fits, made when it is displayed.
+
+    The displays are in a room above (``pendula.present.notebook``), which is imported by name when one is asked for;
+    ``pendula.extend.register_display`` adds others.
+    """
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        found: dict[str, Any] = importlib.import_module("pendula.present.notebook.show").bundle(self)
+        return found
+
+    def _repr_html_(self) -> str | None:
+        return self._repr_mimebundle_().get("text/html")
+
+
+def told(result: Any) -> list[str]:
+    """The lines of ``str(result)`` before they were fitted to 80 columns."""
+    tell = getattr(type(result), "_told", None)
+    return str(result if tell is None else tell(result)).splitlines() or [""]
 
 
 def fitted(text: str) -> str:

@@ -202,3 +202,13 @@ def test_forward_dynamics_writes_accelerations() -> None:
     for k in range(3):
         forward(q[k], v[k], out)
         np.testing.assert_allclose(out, system.accelerations(q[k], v[k]), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [15, 41])
+def test_derivatives_reach_all_hinges_that_a_spring_between_points_couples(seed: int) -> None:
+    symbolic, recursive = _both(random_mechanism(seed))
+    t, q, v = states(symbolic, 3)
+    for by in "qv":
+        expected = symbolic.acceleration_jacobian(by, q, v, t)
+        assert np.abs(expected).max() > 0.1
+        _assert_close(f"derivatives by {by}", expected, recursive.acceleration_jacobian(by, q, v, t), 1e-8)

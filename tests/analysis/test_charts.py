@@ -133,6 +133,19 @@ def test_wrong_axes_are_refused_and_results_are_data():
     assert pendula.plot(chart).axes[0].get_ylabel() == "q"
 
 
+def test_a_picture_of_a_chart_names_the_mechanism_and_the_unit_of_growth():
+    hoop = stability_chart("hoop-bead", ("Omega", 2, 5), ("g", 5, 15), at={"theta": 0}, samples=4)
+    figure = pendula.plot(hoop)
+    assert figure.get_suptitle() == "bead on a turning hoop: stability over Omega and g"
+    assert figure.axes[1].get_ylabel() == "growth rate [1/s]"
+
+
+def test_a_chart_of_a_motion_that_is_not_periodic_says_what_to_try():
+    shaken = pendula.library.driven_chain(links=1, direction="90deg")  # across: the upright pose is no equilibrium
+    with pytest.raises(UsageError, match=r"not periodic(.|\n)*Try: a state that is an equilibrium at all times"):
+        floquet_chart(shaken, ("omega", 60, 120), ("alpha", 0.03, 0.06), at={"theta1": np.pi}, samples=2)
+
+
 def test_a_change_of_stability_without_a_vanishing_margin_is_bisected():
     def look(a: float, b: float) -> Look:
         return Look(a < 0.3 + 0.1 * b, "", 0.0, (1.0,))

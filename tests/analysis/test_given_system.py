@@ -115,6 +115,7 @@ def test_printed_code_of_the_rod_loses_energy_from_the_spatial_start_only(rods):
     assert change["corrected", "planar"] < CONSERVED
     wrong = rods["printed", "spatial"]
     assert not wrong.ok
+    assert any("the given equations gain or lose it" in doubt for doubt in wrong.doubts)
     assert any("gupta-saha-code-printed.toml" in note for note in wrong.notes)
 
 

@@ -107,7 +107,7 @@ NO_SYMMETRY: dict[str, tuple[Spring, ...]] = {
 def test_springs_that_leave_no_symmetry(name: str) -> None:
     """As many as 2,000 starts of Newton's method find, at the same rotations, each in its enclosure."""
     springs = NO_SYMMETRY[name]
-    found = pendula.find_equilibria(body(*springs), prove=100)
+    found = pendula.find_equilibria(body(*springs), prove=600)
     known = by_newton(springs, 2_000)
     assert found.complete == "proven", found.reason
     assert len(found) == len(known)
@@ -129,7 +129,7 @@ TURNED_BACK = {"axis": [0, 0, 1], "angle": "-35deg"}
 def test_two_symmetries_leave_the_tilt(spring: Spring | None, tilts: int, rotation: object) -> None:
     """The tilt solves m g h sin + (spring) = 0, by changes of sign of the torque on half a turn and at its ends."""
     springs = () if spring is None else (spring,)
-    found = pendula.find_equilibria(body(*springs, rotation=rotation), prove=60)
+    found = pendula.find_equilibria(body(*springs, rotation=rotation), prove=600)
     assert found.complete == "proven", found.reason
     assert "about z and about its own z" in found.reason
     angle = np.linspace(1e-3, math.pi - 1e-3, 20_001)
@@ -149,7 +149,7 @@ def test_bodies_along_any_axis(axis: int) -> None:
         bodies=[{"name": "b", "mass": 0.7, "com": [0.4 * x for x in along], "inertia": [0.1, 0.1, 0.1]}],
         joints=[{"name": "j", "type": "spherical", "parent": "ground", "child": "b"}],
     )
-    found = pendula.find_equilibria(model, prove=20)
+    found = pendula.find_equilibria(model, prove=600)
     assert (len(found), found.complete) == (2, "proven"), found.reason
     system = pendula.compile_system(model)
     heights = sorted(float((system.poses(one.q)[0][0] @ np.array(along))[1]) for one in found)
@@ -181,7 +181,7 @@ ONE_SYMMETRY: dict[str, tuple[Spring, ...]] = {
 def test_one_symmetry_leaves_circles(name: str) -> None:
     """Circles of equilibria are told apart by what the turns do not change; Newton's method finds the same ones."""
     springs = ONE_SYMMETRY[name]
-    found = pendula.find_equilibria(body(*springs), prove=60)
+    found = pendula.find_equilibria(body(*springs), prove=600)
     assert found.complete == "proven", found.reason
     known = by_newton(springs, 600)
     kept = (lambda R: R[..., :, 2]) if name == "its own axis" else (lambda R: R[..., 2, :])
@@ -198,7 +198,7 @@ def test_a_constant_torque_is_not_mistaken_for_a_symmetry(axes: str) -> None:
     Fixed in the body it is balanced where the mass centre's weight is across it: nowhere about its own axis.
     """
     torque = {"type": "torque", "body": "b", "vector": [0, 0, 0.5], "axes": axes}
-    found = pendula.find_equilibria(body().with_changes(forces=[torque]), prove=20)
+    found = pendula.find_equilibria(body().with_changes(forces=[torque]), prove=600)
     assert len(found) == 0
     assert found.complete == "proven", found.reason
 
@@ -206,7 +206,7 @@ def test_a_constant_torque_is_not_mistaken_for_a_symmetry(axes: str) -> None:
 @pytest.mark.parametrize("kind", ["xyz", "zxz", "rotation vector"])
 def test_other_charts_are_proven_in_quaternions(kind: str) -> None:
     """Also where their angles are singular: the hanging body is a pole of zxz."""
-    found = pendula.find_equilibria(body(ONE_SYMMETRY["its own axis"][0], kind=kind), prove=20)
+    found = pendula.find_equilibria(body(ONE_SYMMETRY["its own axis"][0], kind=kind), prove=600)
     assert (len(found), found.complete) == (2, "proven"), found.reason
     known = by_newton(ONE_SYMMETRY["its own axis"], 200)
     axes = np.unique(np.round(known[:, :, 2], 4) + 0.0, axis=0)
@@ -236,7 +236,7 @@ def test_a_hinged_arm_on_a_ball_joint() -> None:
             },
         ],
     )
-    found = pendula.find_equilibria(model, prove=60)
+    found = pendula.find_equilibria(model, prove=600)
     assert found.complete == "proven", found.reason
     searched = pendula.find_equilibria(model, starts=500)
     assert len(found) == len(searched)
@@ -244,7 +244,7 @@ def test_a_hinged_arm_on_a_ball_joint() -> None:
 
 def test_library_tops_are_proven() -> None:
     for name in ("heavy-top", "spatial-rod"):
-        found = pendula.find_equilibria(name, prove=20)
+        found = pendula.find_equilibria(name, prove=600)
         assert (len(found), found.complete) == (2, "proven"), (name, found.reason)
-    rod = pendula.find_equilibria(library.spatial_rod(orientation="quaternion"), prove=20)
+    rod = pendula.find_equilibria(library.spatial_rod(orientation="quaternion"), prove=600)
     assert (len(rod), rod.complete) == (2, "proven"), rod.reason

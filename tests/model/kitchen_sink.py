@@ -80,6 +80,7 @@ type = "planar"
 parent = "ground"
 child = "wheel"
 names = ["hub_east", "hub_north", "spin"]
+armature = [0, "m", "0.1*m"]
 motion = { spin = "rate*t", hub_east = 0 }
 
 [[joints]]
@@ -102,6 +103,7 @@ child = "bob"
 name = "drive"
 type = "revolute"
 axis = [0, 0, -1]
+armature = "m/3"
 parent = "ground"
 child = "carrier"
 motion = "rate*t"
@@ -124,6 +126,13 @@ type = "point-on-line"
 axis = [0, 1]
 parent = { body = "wheel", rotation = { sequence = "z", angles = [0.1] } }
 child = { body = "bob", at = "com" }
+
+[[joints]]
+name = "belt"
+type = "coupling"
+value = "last - 2*l*u + 0*zero"
+parent = "carrier"
+child = "bob"
 
 [[joints]]
 name = "ring"

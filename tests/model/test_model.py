@@ -177,8 +177,8 @@ def test_the_kitchen_sink_uses_every_field() -> None:
         for field in cls.model_fields
         if field not in ("type",) and not cls.__name__.startswith("_")
     }
-    # Names of forces are tried once, for all; so are names and motion of joints that share them.
-    shared = {field for _, field in used} & {"name", "names", "motion", "coordinate"}
+    # Names of forces are tried once, for all; so are names, motion and armature of joints that share them.
+    shared = {field for _, field in used} & {"name", "names", "motion", "armature", "coordinate"}
     missing = {(c, f) for c, f in every - used if not (f in shared and c.startswith(("Force", "Joint")))}
     assert missing == set()
 

@@ -43,15 +43,17 @@ def plays_and_scrubs(browser, k):
         " return [f.x + s.x, f.y + s.y + s.height / 2, s.width]; })()"
     )
     shown = []
-    for share in (0.25, 0.75):
+    for share in (0.02, 0.25, 0.75, 0.98):  # the clock may have one digit at first, and three at the end
         place = {"x": box[0] + share * box[2], "y": box[1], "button": "left", "clickCount": 1}
         browser.ask("Input.dispatchMouseEvent", type="mousePressed", **place)
         held = f"(x => x.valueAsNumber / x.max)({page}.getElementById('time'))"
         assert browser.run(held) == pytest.approx(share, abs=NEAR), f"player {k} does not scrub"
         time.sleep(0.1)  # two frames, in which it draws
         shown.append(browser.run(f"{page}.getElementById('view').toDataURL()"))
+        width = browser.run(f"{page}.getElementById('time').getBoundingClientRect().width")
+        assert width == box[2], f"the slider of player {k} changes its length"
         browser.ask("Input.dispatchMouseEvent", type="mouseReleased", **place)
-    assert shown[0] != shown[1], f"player {k} shows the same at two times"
+    assert shown[1] != shown[2], f"player {k} shows the same at two times"
 
 
 @pytest.mark.parametrize("width", [1200, 390])

@@ -100,3 +100,10 @@ def test_every_paper_has_a_citation_and_parts_with_unique_names() -> None:
         assert len(names) == len(set(names)) > 3
     with pytest.raises(UsageError, match='no paper "7"'):
         papers(["7"])
+
+
+def test_papers_are_found_by_name_and_by_number() -> None:
+    for paper in PAPERS:
+        assert papers([paper.name]) == papers([paper.number]) == papers([paper.name.upper()]) == (paper,)
+    assert [paper.name for paper in papers()] == ["iftomm", "kamman", "gupta-saha", "turner", "tataru"]
+    assert papers(["gupta_saha", "iftomm"]) == papers(["000", "002"])

@@ -57,6 +57,7 @@ class Sensitivities(Tabular):
         units: unit of each of the names; empty if it is not known.
         tolerance: of the integration.
         notes: remarks, such as which values do not follow their expression in the model.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -73,6 +74,7 @@ class Sensitivities(Tabular):
     units: Mapping[str, str]
     tolerance: float
     notes: tuple[str, ...] = ()
+    mechanism: str = ""
 
     def __getitem__(self, key: tuple[str, str]) -> Array:
         if not isinstance(key, tuple) or len(key) != 2:
@@ -149,7 +151,7 @@ def sensitivities(
     return Sensitivities(
         names=wanted, t=run.t, q=S[:, :nq], v=S[:, nq:], layout=system.layout,
         units={name: units.get(name, "") for name in wanted}, tolerance=float(tolerance),
-        notes=(*held, *kept, *_away(run, system, y)),
+        notes=(*held, *kept, *_away(run, system, y)), mechanism=system.model.name,
     )  # fmt: skip
 
 

@@ -255,6 +255,7 @@ _EQUIVALENTS = (
     ("floquet(...)", '"pendula floquet MODEL"'),
     ('print_equations(model, "c") (or "python", "json", "text")', '"pendula derive MODEL --format c"'),
     ("inputs={...} with constant values", "--input NAME=VALUE"),
+    ("linearize_motions(...), which holds", '"pendula linearize MODEL --hold TIME", which holds'),
     ("solve_for", "--solve"),
     ("in hold", "in --hold"),
 )

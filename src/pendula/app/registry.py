@@ -18,6 +18,7 @@ for _name, _module, _summary in (
     ("derive", "derive", "Equations of motion: text, LaTeX, Python, C or JSON."),
     ("check", "derive", "All formulations against each other, or your equations."),
     ("export", "export", "A model as a file for another tool: C, FMU, and others."),
+    ("import", "export", "A URDF or MJCF file as a model file."),
     ("convert", "convert", "Orientations in other coordinates: angles, quaternions."),
     ("simulate", "simulate", "Motion from the initial state, with plot and animation."),
     ("continue", "proceed", "A run from a file continued from its end."),

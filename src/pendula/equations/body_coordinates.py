@@ -227,11 +227,16 @@ class BodyCoordinates(Mechanism):
         joint = link.joint
         if not joint.coordinates():
             return True
-        return not joint.prescribed() and readable_shifts(joint, self.flats[k]) is not None
+        return not joint.prescribed() and not joint.armature and readable_shifts(joint, self.flats[k]) is not None
 
     def _keep(self, link: Link) -> None:
         """The joint's free coordinates become coordinates of the mechanism."""
         joint = link.joint
+        if joint.quaternion() and joint.armature:
+            raise NotSupported(
+                f'joint "{joint.name}": maximal coordinates do not support the armature of a joint with a quaternion; '
+                "use another formulation, or Euler angles"
+            )
         if joint.quaternion():
             raise NotSupported(
                 f'joint "{joint.name}": maximal coordinates cannot use the quaternion of joint type "{joint.type}" as '

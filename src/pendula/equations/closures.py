@@ -1,8 +1,8 @@
 """Loop-closure constraints of closing joints as scalar rows.
 
-A row is either ``gap . direction`` = 0 (the gap between two points along a direction fixed in a body or in the world)
-or ``direction . direction`` = 0 (two directions stay perpendicular). A formulation differentiates it (Lagrange) or
-expresses its rate by relative velocities (Kane).
+A row is ``gap . direction`` = 0 (the gap between two points along a direction fixed in a body or in the world),
+``direction . direction`` = 0 (two directions stay perpendicular), or an expression of coordinates = 0. A formulation
+differentiates it (Lagrange) or expresses its rate by relative velocities (Kane).
 """
 
 from __future__ import annotations
@@ -60,7 +60,15 @@ class AngleRow:
     b: Axis
 
 
-Row = GapRow | AngleRow
+@dataclass(frozen=True)
+class CoupledRow:
+    """An expression of coordinates = 0."""
+
+    name: str
+    gap: Expr
+
+
+Row = GapRow | AngleRow | CoupledRow
 
 
 def closure_rows(mechanism: Mechanism) -> list[Row]:
@@ -88,9 +96,32 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
                 rows.append(GapRow(f"{joint.name}: gap along {label}", parent, child, sides.of_parent(direction)))
             case template.Perpendicular(first, second, label):
                 rows.append(AngleRow(f"{joint.name}: {label}", sides.of_parent(first), sides.of_child(second)))
+            case template.Coupled(value, label):
+                rows.append(CoupledRow(f"{joint.name}: {label}", _coupling(mechanism, joint, value)))
             case _:
                 assert_never(row)
     return rows
+
+
+def _coupling(mechanism: Mechanism, joint: ClosingJoint, value: int | float | str) -> Expr:
+    """The expression of a coupling, which may use coordinates and parameters."""
+    gap = se.sympify(mechanism.general(value))
+    known = {*mechanism.joint_q, *mechanism.parameters, *(d.position for d in mechanism.drives)}
+    others = sorted(str(s) for s in gap.free_symbols if s not in known and s not in mechanism.tape.definitions)
+    if others:
+        cause = f'it uses "{others[0]}"; a coupling may use coordinates and parameters'
+        raise ModelError([Problem(f'joint "{joint.name}"', "value", cause)])
+    if not {*mechanism.joint_q} & gap.free_symbols:
+        raise ModelError([Problem(f'joint "{joint.name}"', "value", "it uses no coordinate that is free to move")])
+    return gap
+
+
+def coupled_constraint(mechanism: Mechanism, row: CoupledRow) -> tuple[Expr, list[Expr], Expr]:
+    """Gap, its row of G, and c, minus its second time derivative for v' = 0: there is nothing but coordinates in it."""
+    in_time = mechanism.in_time()
+    rate = mechanism.tape.name(se.sympify(in_time(row.gap)), "rate__coupling")
+    slopes = [mechanism.virtual(k)(row.gap) for k in range(len(mechanism.rates))]
+    return row.gap, slopes, -in_time(rate)
 
 
 class _Sides:
@@ -167,7 +198,7 @@ def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Co
             continue
         if isinstance(row, GapRow):
             forces[joint].append(vec.scale(multipliers[row.name], world_axis(mechanism, row.axis)))
-        else:
+        elif isinstance(row, AngleRow):
             # d(a . b)/dt = (w_child - w_parent) . (b x a)
             across = vec.cross(world_axis(mechanism, row.b), world_axis(mechanism, row.a))
             torques[joint].append(vec.scale(multipliers[row.name], across))

@@ -258,6 +258,8 @@ class JointRows:
 
     def closure(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """A row of a closing joint: gap, row of G, and c, minus its second time derivative for v' = 0."""
+        if isinstance(row, cl.CoupledRow):
+            return cl.coupled_constraint(self.m, row)
         if isinstance(row, cl.AngleRow):
             (a, first), (b, second) = self._axis(row.a), self._axis(row.b)
             found, _ = self._perpendicular(row.name, a, first, b, second)

@@ -82,6 +82,14 @@ class Link:
         return first if isinstance(first, Turn) and first.absolute else None
 
 
+class Rotor(NamedTuple):
+    """Inertia of a rotor that turns with a rate of a joint: index of its link, of the rate, and the inertia."""
+
+    link: int
+    rate: int
+    inertia: Expr
+
+
 class Quaternion(NamedTuple):
     """Position of a quaternion: index of its first coordinate and of its first angular speed."""
 
@@ -134,6 +142,23 @@ class Mechanism:
     def rates(self) -> list[Any]:
         """All generalized speeds: the free ones, then the rates of the prescribed motions."""
         return [*self.v, *(d.rate for d in self.drives)]
+
+    @cached_property
+    def rotors(self) -> list[Rotor]:
+        """Rotors of all joints: armature*rate^2/2 of kinetic energy each, and a constant entry of M."""
+        index = {str(rate): k for k, rate in enumerate(self.rates)}
+        found = []
+        for k, link in enumerate(self.links):
+            for speed, value in zip(link.joint.speeds(), link.joint.armature, strict=False):
+                inertia = self.constant(value)
+                if not is_zero(inertia):
+                    found.append(Rotor(k, index[speed.name], inertia))
+        return found
+
+    def rotor_drag(self, rotor: Rotor) -> Expr:
+        """Generalized inertia force of a rotor for v' = 0: not zero if its motion is prescribed."""
+        drive = rotor.rate - len(self.v)
+        return -rotor.inertia * self.drives[drive].acceleration if drive >= 0 else 0
 
     @property
     def joint_rates(self) -> list[Any]:
@@ -432,6 +457,16 @@ class Mechanism:
             return list(place)
         pose = self.poses[self.index[body]]
         return vec.add(pose.r, vec.times(pose.R, place))
+
+
+def refuse_rotors(model: Model, what: str) -> None:
+    """Raises NotSupported if a joint has armature, for what considers bodies alone."""
+    for joint in model.tree:
+        if joint.armature:
+            raise NotSupported(
+                f'joint "{joint.name}" has armature, and {what} considers bodies without rotors.\n'
+                "  Try: a model without armature for this, or derive(model) for its equations."
+            )
 
 
 def _shift(vector: vec.Vector) -> Shift:

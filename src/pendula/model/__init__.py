@@ -17,8 +17,8 @@ NAMES = {
         ForceTorsionSpring
     """,
     "pendula.model.joints": """
-        Coordinate JointCoincident JointCoordinates JointFixed JointFree JointLoop JointPlanar JointPointOnLine
-        JointPrismatic JointRevolute JointSpherical JointUniversal Rotation Side
+        Coordinate JointCoincident JointCoordinates JointCoupling JointFixed JointFree JointLoop JointPlanar
+        JointPointOnLine JointPrismatic JointRevolute JointSpherical JointUniversal Rotation Side
     """,
     "pendula.model.model": "Model",
     "pendula.model.units": "Units",

@@ -19,6 +19,7 @@ from pendula.model.forces import ForceTorsionSpring as ForceTorsionSpring
 from pendula.model.joints import Coordinate as Coordinate
 from pendula.model.joints import JointCoincident as JointCoincident
 from pendula.model.joints import JointCoordinates as JointCoordinates
+from pendula.model.joints import JointCoupling as JointCoupling
 from pendula.model.joints import JointFixed as JointFixed
 from pendula.model.joints import JointFree as JointFree
 from pendula.model.joints import JointLoop as JointLoop
@@ -50,6 +51,7 @@ __all__ = [
     "ForceTorsionSpring",
     "JointCoincident",
     "JointCoordinates",
+    "JointCoupling",
     "JointFixed",
     "JointFree",
     "JointLoop",

@@ -25,7 +25,7 @@ from pendula.model.reading import UnitsLabel, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
 from pendula.model.with_units import check_dimensions, without_units
-from pendula.words import counted
+from pendula.words import Displayed, counted
 
 
 def _start_kind(value: Any) -> str:
@@ -38,7 +38,7 @@ Start = Annotated[Annotated[Scalar, Tag("number")] | Annotated[Rotation, Tag("ro
 Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]
 
 
-class Model(Element):
+class Model(Displayed, Element):
     """A mechanism, validated on creation and immutable afterwards.
 
     Numbers may be expressions of the parameters. Gravity has no default: give ``[0, 0, 0]`` for none.
@@ -123,10 +123,11 @@ class Model(Element):
         prescribed = {f"{name}_dot" for j in self.tree for name in j.prescribed()}
         return tuple(s for j in self.tree for s in j.speeds() if s.name not in prescribed)
 
-    @cached_property
+    @property
     def as_written(self) -> Model:
         """The model before feedback laws were written into its forces; itself if there were none."""
-        return self
+        before: Model = vars(self).get("before_feedback", self)  # not kept here: a model that held itself had no end
+        return before
 
     @cached_property
     def laws(self) -> dict[str, str]:

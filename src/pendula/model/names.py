@@ -100,7 +100,7 @@ def check_name(name: str, what: str, *, allow_dot: bool = False) -> None:
         raise ExpressionError(f'{_titled(what)} must be plain text, found {type(name).__name__}. Try "k1".')
     fault = _name_fault(name, allow_dot)
     if fault:
-        raise ExpressionError(f'{_titled(what)} {quote(name)} {fault}. Try "{_cleaned(name, allow_dot)}".')
+        raise ExpressionError(f'{_titled(what)} {quote(name)} {fault}. Try "{cleaned_name(name, allow_dot)}".')
 
 
 def check_label(label: str, what: str) -> None:
@@ -119,7 +119,7 @@ def check_label(label: str, what: str) -> None:
         raise ExpressionError(f'{_titled(what)} must be plain text, found {type(label).__name__}. Try "arm 1".')
     fault = _label_fault(label)
     if fault:
-        raise ExpressionError(f'{_titled(what)} {quote(label)} {fault}. Try "{_cleaned_label(label)}".')
+        raise ExpressionError(f'{_titled(what)} {quote(label)} {fault}. Try "{cleaned_label(label)}".')
 
 
 def identifier_fault(name: str, limit: int = MAX_NAME_LENGTH + 16) -> str:
@@ -239,7 +239,7 @@ def _plain_letters(text: str, keep: str) -> str:
     return "".join(letters)
 
 
-def _cleaned(name: str, allow_dot: bool) -> str:
+def cleaned_name(name: str, allow_dot: bool = False) -> str:
     """A valid name similar to an invalid one."""
     clean = re.sub(r"_+", "_", _plain_letters(name, "_")).strip("_")[: MAX_NAME_LENGTH - 6].rstrip("_")
     if clean.endswith("_dot") and not allow_dot:
@@ -252,7 +252,7 @@ def _cleaned(name: str, allow_dot: bool) -> str:
     return "name1"
 
 
-def _cleaned_label(label: str) -> str:
+def cleaned_label(label: str) -> str:
     """A valid label similar to an invalid one."""
     clean = re.sub(r"_+", "_", _plain_letters(label, " ._-"))[:MAX_NAME_LENGTH].lstrip(" ._-").rstrip(" _")
     return clean if clean and not _label_fault(clean) else "body 1"

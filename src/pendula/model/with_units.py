@@ -12,6 +12,8 @@ from pendula.model.units import Units
 
 NOT_NUMBERS = frozenset({"name", "description", "units", "type", "sequence", "formulation"})
 """fields whose texts are never numbers"""
+REFERENCES = frozenset({"body", "joint", "coordinate", "at", "parent", "child", "from", "to"})
+"""fields whose text is a name, such as the body "2.arm\""""
 
 
 class Found(NamedTuple):
@@ -64,6 +66,12 @@ def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], 
             found.append(Found(path, quantity))
     elif isinstance(value, Mapping):
         for key, entry in value.items():
+            if (
+                isinstance(entry, str)
+                and key in REFERENCES
+                and path not in (("parameters",), ("inputs",), ("initial",))
+            ):
+                continue
             if isinstance(key, str) and (
                 key not in NOT_NUMBERS or path in (("parameters",), ("inputs",), ("initial",))
             ):

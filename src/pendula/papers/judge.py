@@ -127,12 +127,27 @@ def same_equations(where: str, says: str, model: Any, given: Mapping[str, Any], 
     found = f"accelerations agree to {compared.max_difference:.1g} at {compared.states} random states"
     if not compared.passed:
         rates = [d for d in compared.differences if d.what.isidentifier()] or compared.differences
-        shown = "; ".join(f"{in_symbols(d.what)} is {d.ours:.5g}, as printed {d.theirs:.5g}" for d in rates[:2])
-        at = ", ".join(f"{in_symbols(name)} = {x:.4g}" for name, x in (compared.counterexample or {}).items() if x)
+        units = pendula.compile_system(model).layout.units
+        shown = "; ".join(
+            f"{in_symbols(d.what)} is {d.ours:.5g}{_unit(units, d.what)}, as printed {d.theirs:.5g}" for d in rates[:2]
+        )
+        at = ", ".join(
+            f"{in_symbols(name)} = {x:.4g}{_unit(units, name)}"
+            for name, x in (compared.counterexample or {}).items()
+            if x
+        )
         found = f"at {at or 'rest'}, all else zero, {shown}"
         evidence |= {f"{d.what}, ours": d.ours for d in compared.differences}
         evidence |= {f"{d.what}, as printed": d.theirs for d in compared.differences}
     return claim(where, says, found, compared.passed, evidence=evidence, **more)
+
+
+def _unit(units: Mapping[str, str], name: str) -> str:
+    """The unit of a coordinate, speed or acceleration, after a space; nothing for other quantities."""
+    if name in units:
+        return f" {units[name]}"
+    speed = name.removesuffix("_ddot") + "_dot"
+    return f" {units[speed]}²" if name.endswith("_ddot") and speed in units else ""
 
 
 def chosen(where: str, says: str, found: str, *, data: str, evidence: Mapping[str, float]) -> Line:

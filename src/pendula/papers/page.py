@@ -71,7 +71,7 @@ def _part(done: Computed, name: str, number: str, scenes: list[str]) -> str:
     parts = [f'<div class="part" id="{name}-{done.part.name}"><h3>{escape(done.part.title)}</h3>']
     if done.error:
         parts.append(missing(f"This part failed: {done.error}"))
-    parts += [sentence(signed(note)) for note in found.notes]
+    parts += [_small(sentence(signed(note))) for note in found.notes]
     parts += [_formula(formula.title, formula.content) for formula in found.formulas]
     if found.lines:
         parts.append(lines_table(found.lines))
@@ -97,13 +97,13 @@ def _formula(title: str, mathml: str) -> str:
 
 
 def _table(one: Table) -> str:
-    rows = [[signed(x) if isinstance(x, str) else x for x in row] for row in one.rows]
-    return table(list(one.head), rows, caption=one.title, most=MOST_ROWS)
+    rows = [[typeset(x) if isinstance(x, str) else x for x in row] for row in one.rows]
+    return table([typeset(x) for x in one.head], rows, caption=one.title, most=MOST_ROWS)
 
 
 def lines_table(lines: Iterable[Line]) -> str:
     """The lines of a part: place, statement, result, verdict with its reason."""
-    rows = [(line.where, signed(line.says), signed(line.found), _verdict(line)) for line in lines]
+    rows = [(typeset(line.where), typeset(line.says), typeset(line.found), _verdict(line)) for line in lines]
     head = ["Where", "The paper says", "Computed", "Verdict"]
     return f'<div class="lines verdicts">{table(head, rows, most=MOST_ROWS)}</div>'
 
@@ -112,10 +112,10 @@ def _verdict(line: Line) -> Raw:
     parts = [badge(line.verdict, BADGES[line.verdict])]
     if line.verdict == "corrected":
         parts.append(
-            Raw(f"<p>{escape(_sentence(line.reason))} <b>Corrected:</b> {escape(_sentence(line.corrected))}</p>")
+            Raw(f"<p>{typeset(_sentence(line.reason))} <b>Corrected:</b> {typeset(_sentence(line.corrected))}</p>")
         )
     if line.data:
-        parts.append(Raw(f"<p><b>Chosen here:</b> {escape(_sentence(line.data))}</p>"))
+        parts.append(Raw(f"<p><b>Chosen here:</b> {typeset(_sentence(line.data))}</p>"))
     return Raw("".join(parts))
 
 
@@ -126,7 +126,7 @@ def _sentence(text: str) -> str:
     article = first == "a" and rest[:3].isalpha() and len(rest) > 2
     if word or article:
         text = text[0].upper() + text[1:]
-    return signed(text if text.endswith((".", "!", "?")) else f"{text}.")
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def signed(text: str) -> str:
@@ -139,8 +139,39 @@ def signed(text: str) -> str:
     return re.sub(r"(?<![\w.)\]])-(?=[\d.])|(?<=\de)-(?=\d)", "−", text)
 
 
+_LETTER = "[A-Za-zα-ωΑ-Ω∂Σζ][\u0300-\u036f]?"
+_SMALL = (
+    (re.compile(r"_\{((?:[^{}]|\{[^{}]*\})*)\}"), r"<sub>\1</sub>"),  # r_{G_iE_{i−1}}; twice, for the inner ones
+    (
+        re.compile(rf"(?<![A-Za-z0-9_])({_LETTER})_([A-Z][a-z0-9]?|[a-zα-ω]{{1,2}}|[0-9])(?![a-z0-9_])"),
+        r"\1<sub>\2</sub>",
+    ),
+    (re.compile(rf"(?<![A-Za-z0-9])({_LETTER})\^(extended|[A-Za-z])(?![a-z])"), r"\1<sup>\2</sup>"),
+    (re.compile(r"\b(e|10)\^(?:\(([^()]*)\)|(−?\w))"), r"\1<sup>\2\3</sup>"),
+)
+
+
+def typeset(text: str) -> Raw:
+    """Text as HTML, with true minus signs, and with indices and exponents lowered and raised.
+
+    Names of variables such as ``theta1_dot`` stay as they are.
+
+    Example:
+        >>> typeset("−m_i g at r_{G_iE_{i-1}}, e^(2 t), I^G, theta1_dot")
+        '−m<sub>i</sub> g at r<sub>G<sub>i</sub>E<sub>i-1</sub></sub>, e<sup>2 t</sup>, I<sup>G</sup>, theta1_dot'
+    """
+    return Raw(_small(escape(signed(text))))
+
+
+def _small(html: str) -> str:
+    """HTML with indices and exponents lowered and raised."""
+    for pattern, lowered in _SMALL:
+        html = pattern.sub(lowered, pattern.sub(lowered, html))
+    return html
+
+
 def _errata(found: tuple[Recomputed, ...]) -> str:
-    rows = [(f"{short}, {line.where}", *_erratum(line)) for short, line in errata(found)]
+    rows = [(typeset(f"{short}, {line.where}"), *_erratum(line)) for short, line in errata(found)]
     if not rows:
         return sentence("No statement of these papers had to be corrected")
     words = "; ".join(f"{name}: {what}" for name, what in SEVERITIES.items())
@@ -151,9 +182,9 @@ def _errata(found: tuple[Recomputed, ...]) -> str:
 
 def _erratum(line: Line) -> tuple[object, ...]:
     kind = badge(line.severity, {"wrong": "bad", "incomplete": "open"}.get(line.severity, "good"))
-    computed = f"{signed(line.found)}. {_sentence(line.reason)}"
+    computed = f"{line.found}. {_sentence(line.reason)}"
     effect = line.effect or EFFECTS.get(line.severity, "")
-    return signed(line.says), computed, signed(line.corrected), signed(effect) or None, kind
+    return typeset(line.says), typeset(computed), typeset(line.corrected), typeset(effect) if effect else None, kind
 
 
 def errata(found: Iterable[Recomputed]) -> list[tuple[str, Line]]:

@@ -52,22 +52,22 @@ PAPERS = (
 """In the order of the report."""
 
 
-def papers(numbers: Iterable[str] = ()) -> tuple[Paper, ...]:
-    """The papers with these numbers, in the order of the report; all if none are given.
+def papers(wanted: Iterable[str] = ()) -> tuple[Paper, ...]:
+    """The papers with these names or numbers, in the order of the report; all if none are given.
 
     Raises:
-        UsageError: there is no paper with such a number.
+        UsageError: there is no such paper.
 
     Example:
-        >>> [paper.short for paper in papers(["001"])]
-        ['Kamman, unit 8']
+        >>> [paper.short for paper in papers(["gupta-saha", "001"])]
+        ['Kamman, unit 8', 'Gupta and Saha']
     """
-    wanted = set(numbers)
-    unknown = sorted(wanted - {paper.number for paper in PAPERS})
+    asked = {name.lower().replace("_", "-") for name in wanted}
+    unknown = sorted(asked - {name for paper in PAPERS for name in (paper.name, paper.number)})
     if unknown:
-        known = ", ".join(f"{paper.number} ({paper.short})" for paper in sorted(PAPERS, key=lambda p: p.number))
+        known = ", ".join(f"{paper.name} ({paper.number})" for paper in PAPERS)
         raise UsageError(f'there is no paper "{unknown[0]}"; known are: {known}')
-    return tuple(paper for paper in PAPERS if not wanted or paper.number in wanted)
+    return tuple(paper for paper in PAPERS if not asked or asked & {paper.name, paper.number})
 
 
 def parts_of(paper: Paper) -> tuple[Part, ...]:

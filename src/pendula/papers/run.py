@@ -55,7 +55,7 @@ class Recomputed:
 
 
 def recompute(
-    numbers: Iterable[str] = (),
+    wanted: Iterable[str] = (),
     *,
     parts: Iterable[str] = (),
     use_cache: bool = True,
@@ -65,7 +65,7 @@ def recompute(
     """Recomputes papers and judges what they say.
 
     Args:
-        numbers: of the papers; all if none are given.
+        wanted: names or numbers of papers, such as "turner" or "003"; all if none are given.
         parts: names of parts; all if none are given.
         use_cache: whether findings of earlier runs with the same code and inputs are used.
         on_part: called with each part before it is computed.
@@ -76,15 +76,15 @@ def recompute(
         >>> found[0].tally["corrected"]
         1
     """
-    wanted, chosen = set(parts), tuple(papers(numbers))
+    names, chosen = set(parts), tuple(papers(wanted))
     known = [part.name for paper in chosen for part in parts_of(paper)]
-    if unknown := sorted(wanted - set(known)):
+    if unknown := sorted(names - set(known)):
         raise UsageError(f'there is no part "{unknown[0]}" in these papers; known are: {", ".join(known)}')
     found = []
     for paper in chosen:
         done = []
         for part in parts_of(paper):
-            if wanted and part.name not in wanted:
+            if names and part.name not in names:
                 continue
             if on_part is not None:
                 on_part(paper, part)

@@ -169,3 +169,8 @@ class Paper:
     citation: str
     summary: str
     module: str
+
+    @property
+    def name(self) -> str:
+        """What the paper is called on the command line: that of its module, with hyphens."""
+        return self.module.rpartition(".")[2].replace("_", "-")

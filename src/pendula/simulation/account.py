@@ -64,7 +64,7 @@ def trajectory_of(
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     notes += _sample_note(account, worst)
-    doubts += account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0)
+    doubts += account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0, system.written)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,
@@ -139,11 +139,20 @@ def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
     )
 
 
-def account_doubts(off: float, opening: float, length: float) -> tuple[str, ...]:
-    """Why a run is not to be trusted: its energy does not add up, or its loops are open."""
+def account_doubts(off: float, opening: float, length: float, written: str = "") -> tuple[str, ...]:
+    """Why a run is not to be trusted: its energy does not add up, or its loops are open.
+
+    Args:
+        off: error of the energy, relative to its scale.
+        opening, length: how far loops are open, and a typical length.
+        written: where the equations were given, if they are not the model's own.
+    """
     doubts: tuple[str, ...] = ()
     if off > UNTRUSTED:
-        doubts += (f"energy is off by {off:.2g} of its scale (a singular chart, or too loose a tolerance)",)
+        why = "a singular chart, or too loose a tolerance"
+        if written:
+            why = "the given equations gain or lose it without a load of the model, or the tolerance is too loose"
+        doubts += (f"energy is off by {off:.2g} of its scale ({why})",)
     if opening > OPEN * length:
         doubts += (f"the loops are open by up to {opening:.2g}, which is {opening / length:.2g} of a typical length",)
     return doubts

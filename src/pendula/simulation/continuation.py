@@ -145,7 +145,7 @@ def joined_runs(first: Trajectory, second: Trajectory, course: Course) -> Trajec
     opening = max(first.constraint_violation, second.constraint_violation)
     worst = max(energy.drift, float(np.abs(off).max(initial=0.0)))
     length = typical_length(first.system, first.parameters) if opening else 1.0
-    doubts = account_doubts(worst, opening, length)
+    doubts = account_doubts(worst, opening, length, first.system.written)
     others = [x for run in (first, second) for x in run.doubts if not x.startswith(("energy is off", "the loops are"))]
     made = replace(
         second,

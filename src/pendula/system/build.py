@@ -75,11 +75,13 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
         with suppress(NotSupported):
             return _recursive(model, symbolic_terms=len(model.speeds) <= MOST_DERIVED)
     formulation = DEFAULT if formulation is None else formulation
+    derived = not isinstance(model, Equations)
     equations = model if isinstance(model, Equations) else derive(model, formulation)
-    system = SymbolicSystem(equations)
+    system = SymbolicSystem(equations, derived=derived)
     _check_well_posed(system)
     if system.tree is not None and (independent_rows(system) < equations.loop_rows or not _solves_by_bodies(system)):
-        return SymbolicSystem(equations, by_bodies=False)  # redundant rows, or massless bodies that only a loop holds
+        # Redundant rows, or massless bodies that only a loop holds.
+        return SymbolicSystem(equations, by_bodies=False, derived=derived)
     return system
 
 

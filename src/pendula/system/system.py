@@ -22,6 +22,7 @@ from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout, State
 from pendula.system.parameters import Parameters
+from pendula.words import Displayed
 
 if TYPE_CHECKING:
     from pendula.numerics.taylor.integrate import Series
@@ -65,7 +66,7 @@ class BodyMotion(NamedTuple):
     acceleration: Array
 
 
-class System(ABC):
+class System(Displayed, ABC):
     """A compiled mechanism: M v' = f + G^T lam, q' = N v + n, g = 0, as numeric functions.
 
     :func:`pendula.compile_system` makes it. States are arrays: q (generalized coordinates) of shape (..., coordinates),

@@ -76,7 +76,7 @@ def stability_chart(
 
     chart = draw_chart(
         look, axis_x, axis_y, counts, how=tuple(MARGINS), what="growth rate", failures=failures,
-        on_progress=on_progress,
+        system=given, on_progress=on_progress,
     )  # fmt: skip
     if not np.isfinite(chart.stable).any():
         raise UsageError(f"there is no equilibrium at any point: {next(iter(failures.values()), 'it is lost')}")

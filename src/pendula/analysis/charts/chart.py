@@ -8,7 +8,7 @@ also of margins that only dip below zero between two points. A root is a border 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -85,6 +85,7 @@ class StabilityChart:
         what: name of ``size``.
         evaluations: number of pairs of values that were computed.
         failures: by pair of values, why a computation failed.
+        system: the system at its original values.
 
     Example:
         >>> import pendula
@@ -103,6 +104,7 @@ class StabilityChart:
     what: str
     evaluations: int
     failures: dict[tuple[float, float], str]
+    system: System | None = field(default=None, repr=False, compare=False)
 
     @property
     def points(self) -> Array:
@@ -178,6 +180,7 @@ def draw_chart(
     how: Sequence[str],
     what: str,
     failures: dict[tuple[float, float], str],
+    system: System | None = None,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> StabilityChart:
     """The chart from a function of the two parameters; ``how`` describes the zeros of each of its margins."""
@@ -203,7 +206,7 @@ def draw_chart(
     grid = [[at(a, b) for a in xs.tolist()] for b in ys.tolist()]
     stable = np.array([[np.nan if one.stable is None else float(one.stable) for one in row] for row in grid])
     size = np.array([[one.size for one in row] for row in grid])
-    return StabilityChart((x[0], y[0]), xs, ys, stable, size, tuple(borders), what, len(known), failures)
+    return StabilityChart((x[0], y[0]), xs, ys, stable, size, tuple(borders), what, len(known), failures, system)
 
 
 def _swapped(at: Callable[[float, float], Look]) -> Callable[[float, float], Look]:

@@ -55,21 +55,23 @@ def floquet_chart(
     axis_x, axis_y, counts = read_axes(given, x, y, samples)
     multipliers = Multipliers(given, period=period, at=at, close=close, tol=tol)
     failures: dict[tuple[float, float], str] = {}
+    reasons: list[str] = []
 
     def look(a: float, b: float) -> Look:
         try:
             found = multipliers({**(parameters or {}), axis_x[0]: a, axis_y[0]: b})
         except PendulaError as error:
             failures[a, b] = str(error).splitlines()[0]
+            reasons.append(str(error))
             return FAILED
         return Look(found.stable, found.verdict, found.radius, _margins(found))
 
     chart = draw_chart(
         look, axis_x, axis_y, counts, how=tuple(MARGINS), what="spectral radius", failures=failures,
-        on_progress=on_progress,
+        system=given, on_progress=on_progress,
     )  # fmt: skip
     if len(failures) == chart.evaluations:
-        raise UsageError(f"there are no multipliers at any point: {next(iter(failures.values()))}")
+        raise UsageError(f"there are no multipliers at any point: {reasons[0]}")
     return chart
 
 

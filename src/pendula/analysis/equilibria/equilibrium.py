@@ -304,5 +304,6 @@ def refuse_unsteady(balance: Balance, state: State) -> None:
     if balance.depends_on_time(state.q, state.v):
         raise UsageError(
             "forces on this state depend on time, so there is no equilibrium.\n"
-            "  Try: inputs={...} with constant values, or, if the driving is periodic, floquet(...)."
+            "  Try: inputs={...} with constant values; if the driving is periodic, floquet(...); or "
+            "linearize_motions(...), which holds prescribed motions and takes them as inputs."
         )

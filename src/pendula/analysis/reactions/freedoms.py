@@ -20,7 +20,7 @@ import numpy as np
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import ClosingJoint, Side, TreeJoint
-from pendula.model.joints.rows import Along, NoGap, Normal, Perpendicular, SamePoint
+from pendula.model.joints.rows import Along, Coupled, NoGap, Normal, Perpendicular, SamePoint
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.rotations import quaternion_of, turned
@@ -137,6 +137,8 @@ class Freedoms:
                     forbidden.append(_slide(parent(direction)))
                 case Perpendicular(first, second):
                     forbidden.append(_spin(np.cross(parent(first), child(second))))
+                case Coupled():
+                    pass  # acts inside other joints
                 case _:
                     assert_never(row)
         taken = self._span(forbidden)
@@ -180,7 +182,7 @@ class Freedoms:
             a list of independent sets, each joint -> wrench about its child's point (times, 6), zero at times
             with fewer sets; and the closing joints that take part in each.
         """
-        closures = [j.name for j in self.model.closures]
+        closures = [j.name for j in self.model.closures if j.has_sides]
         if not closures:
             return [], []
         carried = {name: self._carried(name, in_plane) for name in closures}

@@ -15,7 +15,7 @@ import numpy as np
 
 from pendula.equations.equations import drive_definitions
 from pendula.equations.formulations.projection import ProjectionDerivation
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism import Mechanism, refuse_rotors
 from pendula.errors import NotSupported, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.system.code.llvm import compile_program
@@ -130,6 +130,7 @@ def projection_matrices(
             "matrices of the projection method are for trees, and this mechanism has closed loops.\n"
             "  Try: reactions(run), which gives the forces in all joints."
         )
+    refuse_rotors(given.model, "projection_matrices")
     joints = given.in_joints.system
     vector = parameter_vector(joints, parameters)
     at = _state(given, joints, state, t, vector)

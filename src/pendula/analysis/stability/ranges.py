@@ -101,6 +101,7 @@ class StabilityRanges:
             ``indicated``; see ``missed_below``.
         windows: if a proof was asked for, the intervals of the parameter in which it showed nothing.
         grounds: the result of the proof, or why there is none.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -118,6 +119,7 @@ class StabilityRanges:
     certainty: str = INDICATED
     windows: tuple[tuple[float, float], ...] = ()
     grounds: str = ""
+    mechanism: str = ""
 
     @property
     def caution(self) -> str:
@@ -422,7 +424,13 @@ class _Study:
             kept.append(after)
         ends = [self._end(low, kept[0]), self._end(high, kept[-1])]
         return StabilityRanges(
-            self.parameter, tuple(critical), tuple(kept), count, tuple(e for e in ends if e is not None), self.spacing
+            self.parameter,
+            tuple(critical),
+            tuple(kept),
+            count,
+            tuple(e for e in ends if e is not None),
+            self.spacing,
+            mechanism=self.system.model.name,
         )
 
     def proven(self, found: StabilityRanges, seconds: float) -> StabilityRanges:

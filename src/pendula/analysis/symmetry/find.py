@@ -94,6 +94,8 @@ def find_symmetries(model: Model, values: Mapping[str, float] | None = None) -> 
 
 @lru_cache(maxsize=64)
 def _found(model: Model, values: tuple[tuple[str, float], ...]) -> tuple[Symmetry, ...]:
+    if any(joint.armature for joint in model.tree) or not all(j.has_sides for j in model.closures):
+        return ()  # momenta of rotors are not among those of the bodies, and couplings tie coordinates
     geometry = _with_inputs(model, dict(values))
     found: list[Symmetry] = []
     for part in _parts(model):

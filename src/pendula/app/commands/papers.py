@@ -14,7 +14,7 @@ from pendula.errors import UsageError
 
 
 @click.command("papers")
-@click.argument("numbers", nargs=-1, metavar="[NUMBER]...")
+@click.argument("papers", nargs=-1, metavar="[PAPER]...")
 @click.option("-o", "--output", default="papers.html", show_default=True, metavar="FILE", help="Page to write.")
 @click.option("--figures", metavar="DIR", help="Also write every figure as PNG and SVG into this folder.")
 @click.option("--summary", metavar="FILE", help="Also write all lines as JSON.")
@@ -22,7 +22,7 @@ from pendula.errors import UsageError
 @click.option("--fresh", is_flag=True, help="Compute everything again instead of using earlier results.")
 @json_option
 def papers_command(
-    numbers: tuple[str, ...],
+    papers: tuple[str, ...],
     output: str,
     figures: str | None,
     summary: str | None,
@@ -32,8 +32,13 @@ def papers_command(
 ) -> None:
     """Recompute the papers that Pendula began with.
 
-    Writes one self-contained HTML page: what each paper says, what is computed, and the errata. NUMBER is 000 to 004;
-    default: all. Results are kept, so a second run is quick. Exits with 1 if a part could not be computed.
+    Writes one self-contained HTML page: what each paper says, what is computed, and the errata. PAPER is iftomm,
+    kamman, gupta-saha, turner or tataru (or 000 to 004); default: all. Results are kept, so a second run is quick.
+    Exits with 1 if a part could not be computed.
+
+    \b
+    Example:
+      pendula papers turner --part beats -o beats.html
     """
     if not output.lower().endswith((".html", ".htm")):
         raise UsageError(f'-o: the report is a page, so its name must end in .html, found "{output}"')
@@ -45,7 +50,7 @@ def papers_command(
     from pendula.papers.run import summary as summarized
 
     told = _Told(quiet=as_json)
-    found = recompute(numbers, parts=parts, use_cache=not fresh, on_part=told.begin, on_done=told.end)
+    found = recompute(papers, parts=parts, use_cache=not fresh, on_part=told.begin, on_done=told.end)
     write_page(found, path)
     data = summarized(found)
     if data_path is not None:
@@ -58,7 +63,7 @@ def papers_command(
             click.echo(line)
         for one in found:
             for done in one.failed:
-                click.echo(f"  {one.paper.number} {done.part.name} failed: {done.error}")
+                click.echo(f"  {one.paper.name} {done.part.name} failed: {done.error}")
         click.echo(
             f"wrote {path}, {path.stat().st_size / 1e6:.1f} MB" + (f", and {len(drawn)} figures" if drawn else "")
         )
@@ -75,7 +80,7 @@ class _Told:
     def begin(self, paper: Any, part: Any) -> None:
         """A part begins."""
         if not self.quiet:
-            click.echo(f"  {paper.number} {part.title} ...", nl=False, err=True)
+            click.echo(f"  {paper.name}: {part.title} ...", nl=False, err=True)
 
     def end(self, paper: Any, done: Any) -> None:
         """A part has ended."""

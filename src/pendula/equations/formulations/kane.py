@@ -346,6 +346,8 @@ class KaneDerivation:
         """Gap, its row of G, and c, minus its second time derivative for v' = 0."""
         if isinstance(row, cl.AngleRow):
             return self._angle_row(row)
+        if isinstance(row, cl.CoupledRow):
+            return cl.coupled_constraint(self.m, row)
         assert isinstance(row, cl.GapRow)
         parent, child = self._at(*_of(row.parent)), self._at(*_of(row.child))
         direction, frame = self._axis_motion(row.axis)
@@ -409,6 +411,14 @@ class KaneDerivation:
                         if j in inertias and k in body.W:
                             mass_terms[k][j].append(vec.dot(W, inertias[j]))
             kinetic += [link.mass * vec.dot(center.v, center.v) / 2, vec.dot(body.w, spin) / 2]
+        for rotor in self.m.rotors:
+            self.book.of_joint(self.m.links[rotor.link].joint.name)
+            k, rate = rotor.rate, self.m.rates[rotor.rate]
+            rows["inertia"][k].append(self.m.rotor_drag(rotor))
+            momenta[k].append(rotor.inertia * rate)
+            kinetic.append(rotor.inertia * rate**2 / 2)
+            if k < n:
+                mass_terms[k][k].append(rotor.inertia)
         mass = [[vec.total(mass_terms[k][j]) for j in range(n)] for k in range(count)]
         for k in range(n):
             for j in range(k + 1, n):

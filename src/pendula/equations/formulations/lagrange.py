@@ -19,7 +19,16 @@ import symengine as se
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.closures import AngleRow, Constraints, GapRow, Row, closure_rows, constraint_rows, world_axis
+from pendula.equations.closures import (
+    AngleRow,
+    Constraints,
+    CoupledRow,
+    GapRow,
+    Row,
+    closure_rows,
+    constraint_rows,
+    world_axis,
+)
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
 from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn
@@ -159,7 +168,7 @@ class LagrangeDerivation:
     # -- energies -------------------------------------------------------------------------------
 
     def kinetic_energies(self) -> list[Expr]:
-        """Kinetic energy of every body."""
+        """Kinetic energy of every body, with that of the rotors in its joint."""
         energies = []
         for k, link in enumerate(self.m.links):
             here = self.velocities[k]
@@ -170,6 +179,8 @@ class LagrangeDerivation:
             else:
                 spin = vec.dot(here.w, vec.times(link.inertia, here.w))
             energies.append(link.mass * vec.dot(u, u) / 2 + spin / 2)
+        for rotor in self.m.rotors:
+            energies[rotor.link] += rotor.inertia * self.m.rates[rotor.rate] ** 2 / 2
         return [se.sympify(e) for e in energies]
 
     def potential_energies(self) -> tuple[list[Expr], list[tuple[int, Expr]]]:
@@ -253,6 +264,8 @@ class LagrangeDerivation:
                 return vec.dot(gap, world_axis(self.m, axis))
             case AngleRow(a=a, b=b):
                 return vec.dot(world_axis(self.m, a), world_axis(self.m, b))
+            case CoupledRow(gap=value):
+                return value
 
     def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, its row of G, and c, minus its second time derivative for v' = 0."""

@@ -83,6 +83,9 @@ class MaximalDerivation:
                 spin = self.tape.keep_all(vec.times(link.inertia, omega), f"H__{link.body}")
                 for i, x in zip(body.v[3:], vec.cross(omega, spin), strict=True):
                     rows["inertia"][i].append(-x)
+        for rotor in self.m.rotors:
+            self.book.of_joint(self.m.links[rotor.link].joint.name)
+            rows["inertia"][rotor.rate].append(self.m.rotor_drag(rotor))
         for load in self.loads:
             self.book.of_force(load.force)
             self._load(load, rows)
@@ -192,7 +195,10 @@ class MaximalDerivation:
         momenta: list[Expr] = [0] * self.count
         for i, row in enumerate(mass.rows[: self.free]):
             momenta[i] = vec.total([x * self.m.v[j] for j, x in row.items()])
-        kinetic = vec.total([p * v / 2 for p, v in zip(momenta, self.m.v, strict=False) if not is_zero(p)])
+        for rotor in self.m.rotors:
+            if rotor.rate >= self.free:
+                momenta[rotor.rate] = rotor.inertia * self.m.rates[rotor.rate]
+        kinetic = vec.total([p * v / 2 for p, v in zip(momenta, self.m.rates, strict=True) if not is_zero(p)])
         blocks = Blocks(
             mass=mass,
             parts=parts,
@@ -216,6 +222,9 @@ class MaximalDerivation:
                 continue
             for i, entry in zip(body.v[3:], link.inertia, strict=True):
                 rows[i] = dict(zip(body.v[3:], entry, strict=True))
+        for rotor in self.m.rotors:  # its joint keeps its speeds
+            if rotor.rate < self.free:
+                rows[rotor.rate][rotor.rate] = rotor.inertia
         return Sparse(rows, self.free)
 
     def _transmitted(

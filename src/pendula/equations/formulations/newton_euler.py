@@ -254,6 +254,9 @@ class NewtonEulerDerivation:
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, its row of G (power of a unit multiplier per rate), and c, minus its second derivative for v' = 0."""
         own: list[dict[str, Wrench]] = [{} for _ in self.m.links]
+        if isinstance(row, cl.CoupledRow):  # acts inside joints
+            self.units[row.name] = own
+            return cl.coupled_constraint(self.m, row)
         slopes: list[Expr] = [0] * self.count
         if isinstance(row, cl.GapRow):
             child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))
@@ -304,11 +307,17 @@ class NewtonEulerDerivation:
                 if i < n:
                     mass[j][i] = mass[i][j]
         parts: dict[str, list[Expr]] = {"inertia": [-form.get(BIAS, 0) for form in inertia]}
+        momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
+        for rotor in self.m.rotors:  # turns in the joint: no part of the wrench on the child
+            k = rotor.rate
+            momenta[k] += rotor.inertia * self.m.rates[k]
+            parts["inertia"][k] += self.m.rotor_drag(rotor)
+            if k < n:
+                mass[k][k] += rotor.inertia
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
         constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
-        momenta = [form.get(BIAS, 0) for form in rows["momentum"]]
         kinetic = self._kinetic()
         blocks = Blocks(
             mass=mass,
@@ -383,6 +392,7 @@ class NewtonEulerDerivation:
             here = self.bodies[k]
             u = vec.add(here.u, vec.cross(here.w, self._center(k)))
             terms += [link.mass * vec.dot(u, u) / 2, vec.dot(here.w, self._spin_inertia(k, here.w)) / 2]
+        terms += [rotor.inertia * self.m.rates[rotor.rate] ** 2 / 2 for rotor in self.m.rotors]
         return vec.total(terms)
 
 

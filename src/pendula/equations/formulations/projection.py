@@ -238,6 +238,10 @@ class ProjectionDerivation:
                 self._flat_mass(terms, body, n)
             else:
                 self._body_mass(terms, body, link.body, n)
+        for rotor in self.m.rotors:
+            self.book.of_joint(self.m.links[rotor.link].joint.name)
+            if rotor.rate < n:
+                terms[rotor.rate][rotor.rate].append(rotor.inertia)
         mass = [[vec.total(terms[k][j]) for j in range(n)] for k in range(count)]
         for k in range(n):
             for j in range(k + 1, n):
@@ -304,7 +308,10 @@ class ProjectionDerivation:
         """Rows of G_free by name: the wrenches of a unit multiplier on the free bodies."""
         found = {}
         for row in self.rows:
-            found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
+            if isinstance(row, cl.CoupledRow):  # acts inside joints
+                found[row.name] = FreeRow(row.gap, {})
+            else:
+                found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
         return found
 
     def _gap_row(self, row: cl.GapRow) -> FreeRow:
@@ -342,6 +349,8 @@ class ProjectionDerivation:
 
     def _constraint(self, row: cl.Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, G = G_free L_tau, and c = -(G_free (L_tau' v + driven') + G_free' V)."""
+        if isinstance(row, cl.CoupledRow):
+            return cl.coupled_constraint(self.m, row)
         free = self.free_rows[row.name]
         slopes = self.book.column(self.count)
         self._project(slopes, free.wrenches)
@@ -425,6 +434,12 @@ class ProjectionDerivation:
         moving = {k: self._momentum(k) for k in range(len(self.bodies))}
         self._project(momenta, moving)
         kinetic = [x / 2 for k, body in enumerate(self.bodies) for x in moving[k].work(body.v, body.w)]
+        for rotor in self.m.rotors:
+            self.book.of_joint(self.m.links[rotor.link].joint.name)
+            rate = self.m.rates[rotor.rate]
+            rows["inertia"][rotor.rate].append(self.m.rotor_drag(rotor))
+            momenta[rotor.rate].append(rotor.inertia * rate)
+            kinetic.append(rotor.inertia * rate**2 / 2)
         constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=self._mass(),

@@ -145,7 +145,7 @@ def _quaternion_rate(q: Sequence[Any], omega: Sequence[Any], axes: Axes) -> list
 def velocity_map(tape: Tape, chart: Chart, q: Sequence[Any], axes: Axes, hint: str) -> vec.Matrix:
     """L of omega = L q', with omega in rotated axes ("body") or in those before the rotation ("parent").
 
-    Paper 002, eq. 6, is that of "zyz" in axes of the parent side.
+    Eq. 6 of Gupta and Saha is that of "zyz" in axes of the parent side.
     """
     if chart.is_sequence:
         return vec.transposed(_in_order(chart, _axes_of_turns(tape, chart, q, axes, hint)))

@@ -1,4 +1,4 @@
-"""Writes the angular-velocity maps L of the orientations of a model: omega = L q' (paper 002, eqs 5 and 6)."""
+"""Writes the angular-velocity maps L of the orientations of a model: omega = L q' (Gupta and Saha, eqs. 5 and 6)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def velocity_maps(model: Model | str, axes: Literal["parent", "body"] = "parent"
     """The angular-velocity map of every spherical and free joint of a model.
 
     The angular velocity is that of the joint's child relative to its parent. For "zyz" in axes of the parent side, L is
-    eq. 6 of paper 002.
+    eq. 6 of Gupta and Saha.
 
     Args:
         model: a model, or the name of a library mechanism.

@@ -12,6 +12,7 @@ import symengine as se
 
 from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
+from pendula.equations.mechanism import refuse_rotors
 from pendula.equations.simplify.recipe import ALLOWED, Points, forms, step_names
 from pendula.equations.simplify.sizes import operations, terms
 from pendula.equations.stages.derivation import Derivation, Entries
@@ -174,6 +175,7 @@ class _Run:
     def __init__(self, eq: Equations, seconds: float) -> None:
         import sympy  # noqa: F401  its import is no part of the first stage's time
 
+        refuse_rotors(eq.model, "the derivation in stages")
         self.eq, self.derivation = eq, Derivation(eq)
         self.surface = self.derivation.charts.surface
         self.until = time.monotonic() + seconds

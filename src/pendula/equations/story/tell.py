@@ -11,6 +11,7 @@ from pendula.equations.formulations.maximal import MaximalDerivation
 from pendula.equations.formulations.newton_euler import NewtonEulerDerivation
 from pendula.equations.formulations.projection import ProjectionDerivation
 from pendula.equations.formulations.registry import formulation_named
+from pendula.equations.mechanism import refuse_rotors
 from pendula.equations.story import kane, lagrange, maximal, newton_euler, projection
 from pendula.equations.story.ending import constraints_chapter, final_chapter
 from pendula.equations.story.frames import mechanism_chapter, positions_chapter
@@ -43,6 +44,9 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
             f'the derivation by "{formulation}" cannot be told: it keeps no intermediate results.\n'
             f"  Try: {', '.join(TOLD)}."
         )
+    refuse_rotors(model, "the story of a derivation")
+    if coupled := [j.name for j in model.closures if not j.has_sides]:
+        raise NotSupported(f'joint "{coupled[0]}": derivations with couplings of coordinates cannot be told')
     derivation = make(model)
     equations = derivation.equations()
     telling = Telling(derivation.m, equations)

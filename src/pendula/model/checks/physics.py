@@ -35,6 +35,11 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
     yield from _initial(parts)
     for element, item in (*parts.bodies, *parts.joints):
         yield from _directions(parts, element, item, "")
+    for element, joint in parts.tree_joints:
+        for k, value in enumerate(_values(parts, joint.armature) or ()):
+            if value < 0:
+                place = f"armature[{k}]" if len(joint.armature) > 1 else "armature"
+                yield Problem(element, place, f"must not be negative, found {value:g}")
     for element, body in parts.bodies:
         yield from _body(parts, element, body)
     for element, force in parts.forces:

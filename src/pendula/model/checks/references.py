@@ -27,7 +27,7 @@ def check_references(parts: Parts) -> Iterator[Problem]:
     for element, joint in parts.joints:
         for place, side in sides(joint):
             yield from _side(parts, element, place, side)
-        if joint.parent.body == joint.child.body:
+        if joint.parent.body == joint.child.body and joint.has_sides:
             cause = f"parent and child are the same body {quote(joint.child.body)}"
             yield Problem(element, "child", cause, "name two bodies, or ground and a body")
     for element, force in parts.forces:

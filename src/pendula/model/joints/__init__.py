@@ -3,6 +3,7 @@
 from pendula.model.joints.base import ClosingJoint, Coordinate, Joint, TreeJoint
 from pendula.model.joints.coincident import JointCoincident
 from pendula.model.joints.coordinates import JointCoordinates
+from pendula.model.joints.coupling import JointCoupling
 from pendula.model.joints.fixed import JointFixed
 from pendula.model.joints.free import JointFree
 from pendula.model.joints.loop import JointLoop
@@ -24,6 +25,7 @@ __all__ = [
     "Joint",
     "JointCoincident",
     "JointCoordinates",
+    "JointCoupling",
     "JointFixed",
     "JointFree",
     "JointLoop",

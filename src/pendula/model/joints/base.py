@@ -56,6 +56,8 @@ class Joint(Element):
     child: BodySide
 
     closing: ClassVar[bool] = False
+    has_sides: ClassVar[bool] = True
+    """whether it connects two bodies; a coupling of coordinates does not"""
 
     def missing(self, what: str) -> NotSupported:
         """The error for a joint type without a template."""
@@ -77,6 +79,11 @@ class TreeJoint(Joint):
         Use.TIME,
     ] = Field(default_factory=Table)
     """prescribed coordinates as expressions of t; a joint with one coordinate accepts the expression alone"""
+    armature: Annotated[
+        tuple[Scalar, ...], OrAlone({"anyOf": [{"type": "number"}, {"type": "string"}]}), Use.PARAMETERS
+    ] = ()
+    """inertia of geared rotors, one entry for each speed, [mass length^2] of an angle or [mass] of a length: each adds
+    armature*speed^2/2 to the kinetic energy; a joint with one speed accepts the entry alone"""
 
     freedoms: ClassVar[tuple[tuple[str, Kind], ...]] = ()
     """suffix of the default name, and kind, of every coordinate"""
@@ -109,6 +116,29 @@ class TreeJoint(Joint):
                 'motion = "0.1*sin(5*t)", or motion = { x = "0.1*t", y = 0 }'
             )
         return value if isinstance(value, dict) else {"": value}
+
+    @field_validator("armature", mode="before")
+    @classmethod
+    def _single_armature(cls, value: Any) -> Any:
+        return value if isinstance(value, (list, tuple)) else (value,)
+
+    @model_validator(mode="after")
+    def _armature_fits(self) -> TreeJoint:
+        """One entry for each speed; rotors of an angular velocity have no axes, so their entries are equal."""
+        if not self.armature:
+            return self
+        count = len(self.speeds())
+        if len(self.armature) != count:
+            wanted = f"{count} speed{'s' * (count != 1)}" if count else "no speeds"
+            raise ValueError(f"armature: this joint has {wanted}, found {len(self.armature)} entries")
+        if self.absolute_turn() is not None:
+            raise ValueError(
+                'armature: a rotor turns with the angle between the two sides; try: measured_from = "parent"'
+            )
+        ball = self.ball()
+        if ball is not None and ball.axes != "rates" and len({str(x) for x in self.armature[-3:]}) > 1:
+            raise ValueError("armature: the three entries of an angular velocity must be equal")
+        return self
 
     @model_validator(mode="after")
     def _names_fit(self) -> TreeJoint:

@@ -8,6 +8,7 @@ from pendula.errors import UsageError
 from pendula.model.joints.base import ClosingJoint, Joint, TreeJoint
 from pendula.model.joints.coincident import JointCoincident
 from pendula.model.joints.coordinates import JointCoordinates
+from pendula.model.joints.coupling import JointCoupling
 from pendula.model.joints.fixed import JointFixed
 from pendula.model.joints.free import JointFree
 from pendula.model.joints.loop import JointLoop
@@ -73,6 +74,7 @@ for _joint in (
     JointCoincident,
     JointPointOnLine,
     JointLoop,
+    JointCoupling,
 ):
     register_joint(_joint)
 

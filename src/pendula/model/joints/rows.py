@@ -49,7 +49,15 @@ class Perpendicular:
     label: str
 
 
-ClosingRow = SamePoint | NoGap | Perpendicular
+@dataclass(frozen=True)
+class Coupled:
+    """An expression of coordinates and parameters stays zero; it needs no sides."""
+
+    value: int | float | str
+    label: str
+
+
+ClosingRow = SamePoint | NoGap | Perpendicular | Coupled
 
 
 def normals(axis: Entries) -> tuple[Normal, Normal]:

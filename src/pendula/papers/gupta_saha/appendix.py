@@ -88,8 +88,8 @@ def _h1(code: sp.Expr, points: Array) -> Line:
     return claim(
         "A.1, signs",
         "h₁ = 1/10000 m (1250 th1d th2d d² cos th2 …)",
-        f"differs from the paper's own code (figure 3) by {gap:.2g} of its size; with −1/10000 in front and −1250 in "
-        f"the first term by {mended:.1g}",
+        f"differs from the paper's own code (figure 3) by {gap:.2g} times its size; with −1/10000 in front and −1250 "
+        f"in the first term by {mended:.1g}",
         gap < EXACT,
         evidence={"difference from the code": gap, "with two minus signs": mended},
         reason="two minus signs are lost, in front and in the first term (possibly by the scan)",
@@ -132,7 +132,7 @@ def _i33_sign(points: Array) -> Line:
     gap = float(np.max(np.abs(_values(before, points) - _values(after, points))))
     code = float(np.max(np.abs(_values(inertia_matrix("code", PRINTED_THIRD)[2, 2], points) - _values(after, points))))
     return claim(
-        "A.2, before simplification",
+        "A.2, long form",
         "i₃₃ contains + 1/4 m a² cos th1 sin th2 cos th2",
         f"then i₃₃ before and after simplification differ by up to {gap:.3g} kg m²; with a minus, as the code has it, "
         f"by {code:.1g}",
@@ -140,6 +140,7 @@ def _i33_sign(points: Array) -> Line:
         evidence={"difference of the two printed forms": gap, "difference of code and simplified form": code},
         reason="the second term of eq. 10 is subtracted (possibly a sign lost by the scan)",
         corrected="− 1/4 m a² cos th1 sin th2 cos th2 (and the whole term vanishes with the correct i₂)",
+        effect="the two printed forms of one entry contradict each other",
         severity="wrong",
     )
 
@@ -150,7 +151,7 @@ def _i33(code: sp.Matrix, points: Array) -> Line:
     constant = float(DATA[MASS] * (DATA[LENGTH] ** 2 / 3 + DATA[DIAMETER] ** 2 / 16))
     spread = float(np.ptp(found))
     return claim(
-        "A.2, after simplification",
+        "A.2, short form",
         "i₃₃ = −1/10000 m (2500 a² cos th1 sin th2 cos th2 − 5833 a² − 625 d²)",
         f"reproduced from the paper's code, but it varies by {spread:.3g} kg m² over the states; the corrected i₃₃ is "
         f"{truth.mean():.6f} kg m² everywhere "
@@ -181,8 +182,8 @@ def _asymmetric(points: Array) -> Line:
     return claim(
         "figure 3, code",
         "[1;0;0]*[0 0 1] for i₂ i₂ᵀ",
-        f"the inertia matrix is not symmetric: |I₁₃ − I₃₁| is up to {size:.3g} kg m², (m a²/4) |sin th2 cos th1| to "
-        f"{off:.1g}",
+        f"the inertia matrix is not symmetric: |I₁₃ − I₃₁| is up to {size:.3g} kg m²; it equals (m a²/4) |sin th2 "
+        f"cos th1| (largest difference {off:.1g})",
         size < EXACT,
         evidence={"largest difference": size, "difference from the closed form": off},
         reason="i₂ i₂ᵀ is a symmetric matrix; the code has two different vectors",

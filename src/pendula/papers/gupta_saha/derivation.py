@@ -20,8 +20,9 @@ from pendula.papers.gupta_saha.method import (
     rotation,
 )
 from pendula.papers.judge import claim
-from pendula.papers.show import formulas
-from pendula.papers.types import Finding, Line
+from pendula.papers.show import formulas, symbolic_formula
+from pendula.papers.types import Finding, Line, Text
+from pendula.papers.words import in_symbols
 
 EXACT = 1e-11
 TWELFTH = sp.Rational(1, 12)
@@ -59,12 +60,23 @@ def kinematics(states: int) -> Finding:
             claim(
                 "section 3, end",
                 "for θ = 0 the system shows singular behaviour",
-                f"det L = {determinant}: {small[0]:.3g} at 0.5 rad, {small[1]:.1g} at 0.001 rad, {small[2]:.1g} at 0",
+                f"det L = {in_symbols(str(determinant.subs(_written())))}, of size {small[0]:.3g} at θ = 0.5 rad, "
+                f"{small[1]:.1g} at 0.001 rad and {small[2]:.1g} at 0",
                 small[2] < 1e-15 and abs(small[0] - np.sin(0.5)) < 1e-12,
                 evidence={"det L at 0.5": small[0], "at 0.001": small[1], "at 0": small[2]},
             ),
-        )
+        ),
+        notes=("The paper writes φ for the first and for the third angle; here the third is ψ",),
+        formulas=(
+            Text("Rotation matrix (eq. 4)", symbolic_formula("Q", rotation().subs(_written()))),
+            Text("Angular velocity ω = L θ' (eq. 6)", symbolic_formula("L", rate_matrix().subs(_written()))),
+        ),
     )
+
+
+def _written() -> dict[sp.Symbol, sp.Symbol]:
+    """The angles by the letters of the page."""
+    return dict(zip(ANGLES, sp.symbols("phi theta psi"), strict=True))
 
 
 def inertia(states: int) -> Finding:
@@ -88,8 +100,8 @@ def inertia(states: int) -> Finding:
             claim(
                 "eq. 10 and its data",
                 "i₂ = [1 0 0] in I = (m a²/4) LᵀL − (m a²/4) Lᵀ i₂ i₂ᵀ L + Lᵀ I^c L",
-                f"with i₂ in the fixed frame accelerations differ by up to {fixed:.2g} of their size; with i₂ = Q [1 "
-                f"0 0]ᵀ by {good:.1g}",
+                f"with i₂ in the fixed frame accelerations differ by up to {fixed:.2g} times their size; with i₂ = Q "
+                f"[1 0 0]ᵀ by {good:.1g}",
                 fixed < 1e-9,
                 evidence={"i2 in the fixed frame": fixed, "i2 = Q e1": good},
                 reason="L and I^c are in the fixed frame, so i₂ must be turned into it",
@@ -160,7 +172,7 @@ def _gravity() -> Line:
         )
     return claim(
         "eq. 13",
-        "γ = (0, (m a g/2) cos θ cos φ, −(m a g/2) sin θ sin φ) (the third angle last)",
+        "γ = (0, (m a g/2) cos θ cos ψ, −(m a g/2) sin θ sin ψ)",
         f"the slopes of the potential with gravity along +Z, to {worst:.1g} N m; with Z up all signs flip (difference "
         f"{opposite:.3g} N m)",
         worst < 1e-6,

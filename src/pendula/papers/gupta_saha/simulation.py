@@ -14,7 +14,7 @@ from pendula.papers.types import Finding, Line, Table
 from pendula.present.pictures.curves import Chart, curve
 from pendula.results import Trajectory
 
-NAMES = ("φ", "θ", "φ₃")
+NAMES = ("φ", "θ", "ψ")
 SEQUENCES = tuple("".join(x) for x in product("xyz", repeat=3) if x[0] != x[1] and x[1] != x[2])
 
 
@@ -139,7 +139,8 @@ def coordinates(duration: float, tol: float, spin: float) -> Finding:
         gap = float(np.max(np.abs(run.position("rod", "tip") - reference[:n])))
         closest = _closest(sequence, run)
         worst = max(worst, gap) if run.ok else worst
-        rows.append((sequence, float(f"{gap:.2g}"), float(f"{np.rad2deg(closest):.3g}"), str(run.outcome)))
+        outcome = str(run.outcome).partition(":")[0]
+        rows.append((sequence, float(f"{gap:.2g}"), float(f"{np.rad2deg(closest):.3g}"), outcome))
     done = sum(1 for row in rows if row[3].startswith("finished"))
     return Finding(
         lines=(
@@ -163,7 +164,7 @@ def coordinates(duration: float, tol: float, spin: float) -> Finding:
                     "Sequence",
                     "Distance from the quaternion's motion [m]",
                     "Nearest to its singular angle [deg]",
-                    "Outcome",
+                    "Run",
                 ),
                 tuple(rows),
             ),

@@ -63,7 +63,7 @@ def terms() -> Finding:
     rows, sums = [], [_nothing(), _nothing()]
     for k, equation in enumerate((EQUATION_8, EQUATION_9)):
         left = sp.sympify(equation.partition("=")[0])
-        for term in sp.Add.make_args(sp.expand(left)):
+        for term in sorted(sp.Add.make_args(sp.expand(left)), key=_rank):
             linear = _linear(term)
             sums[k] = {name: sums[k][name] + linear[name] for name in linear}
             words = " + ".join(f"{in_symbols(str(x))} Δ{in_symbols(name)}" for name, x in linear.items() if x != 0)
@@ -121,6 +121,16 @@ def terms() -> Finding:
 
 
 _NAMES = ("theta1_ddot", "theta2_ddot", "theta1_dot", "theta2_dot", "theta1", "theta2")
+
+
+_KINDS = ("_ddot", "_dot**2", "g*", "c", "k")
+
+
+def _rank(term: sp.Expr) -> tuple[int, str]:
+    """Order of terms as in the paper: accelerations, squared rates, weight, dampers, springs; then by index."""
+    text = str(term)
+    kind = next(k for k, mark in enumerate(_KINDS) if mark in text.replace("cos", ""))
+    return kind, next(name for name in _NAMES if name in text)
 
 
 def _nothing() -> dict[str, sp.Expr]:
@@ -317,7 +327,10 @@ def frequencies() -> Finding:
             claim(
                 "example 6, c)",
                 "in mode 1 both links move in phase, in mode 2 out of phase",
-                "; ".join(mode.description.partition(": ")[2].partition(";")[0] for mode in found.modes),
+                "; ".join(
+                    f"mode {k}: {mode.description.partition(': ')[2].partition(';')[0]}"
+                    for k, mode in enumerate(found.modes, 1)
+                ),
                 shapes[0] > 0 > shapes[1],
                 evidence={"shape of mode 1": shapes[0], "shape of mode 2": shapes[1]},
             ),
@@ -407,7 +420,7 @@ def eigenvectors() -> Finding:
         parts = (z[0].imag, z[1].imag, z[2].real, z[3].real)
         ratios.append(float(abs(z[0].imag / z[1].imag)))
         pair = in_symbols(f"λ{2 * k + 1}") + "," + in_symbols(f"λ{2 * k + 2}")[1:]
-        lines.append(number(f"example 7, {pair}", f"{pair}/j = ±", omega, found.values[j].imag, unit="1/s"))
+        lines.append(number(f"example 7, {pair}", f"imaginary part of {pair}", omega, found.values[j].imag, unit="1/s"))
         names = ("v₁/j", "v₂/j", "v₃", "v₄")
         lines.append(
             numbers(

@@ -75,6 +75,10 @@ def piston(stiffness: float) -> Finding:
                 unit="1/s",
             ),
         ),
+        notes=(
+            "The spring pulls from a point two lengths away: the root in its force is l (2 + sin θ), so the force is "
+            "−k l² sin θ cos θ",
+        ),
         formulas=formulas(model, "By Lagrange"),
         animations=(animation(run, "falls", "Exercise 8.1: with k = 15 lb/ft the bar falls from 5°"),),
     )

@@ -115,7 +115,7 @@ def disc() -> Finding:
                 severity="incomplete",
             ),
             number("8.4 a), angle", "θ", "58.7", angles[-1], unit="deg"),
-            number("8.4 a), equation", "coefficient of sin θ cos θ", "32.694", coefficient),
+            number("8.4 a), equation", "coefficient of sin θ cos θ", "-32.694", -coefficient),
             number("8.4 b), damping", "coefficient of Δθ'", "2.415", -float(linear.A2[0, 0]), unit="1/s"),
             number("8.4 b), stiffness", "coefficient of Δθ", "133.52", stiffness, unit="1/s²", reason=reason),
             numbers(

@@ -81,7 +81,7 @@ def inverted() -> Finding:
     shapes = [float(mode.shape[1] / mode.shape[0]) for mode in found.modes]
     stable = pendula.stability(system, {})
     fall = pendula.simulate(
-        system, 6.0, parameters={"k1": 100.0, "k2": 5.0}, initial_state={"theta1": 0.01, "theta2": 0.01}
+        system, 10.0, parameters={"k1": 100.0, "k2": 5.0}, initial_state={"theta1": 0.05, "theta2": 0.05}
     )
     return Finding(
         notes=tuple(mode.description for mode in found.modes),
@@ -131,5 +131,13 @@ def inverted() -> Finding:
             number("8.5 c), shape 1", "v₁₂", "2.124", shapes[0]),
             number("8.5 c), shape 2", "v₂₂", "-1.982", shapes[1]),
         ),
-        animations=(animation(fall, "falls", "Exercise 8.5 b): soft springs let the pendulum fall"),),
+        animations=(
+            animation(
+                fall,
+                "falls",
+                "Exercise 8.5 b): soft springs do not hold it upright",
+                note="Released at rest from 2.9°",
+                signals=("theta1", "theta2"),
+            ),
+        ),
     )

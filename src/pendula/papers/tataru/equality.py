@@ -66,6 +66,9 @@ def projection(angles: list[float], rates: list[float], states: int) -> Finding:
     M, Omega, Q = one.reduced
     certificate = pendula.check(model, states=20)
     shown = (
+        ("Mass matrix of the free bodies (eqs. 2, 52), 12 by 12", "<mi>M</mi>", one.M),
+        ("Velocity terms of the free bodies (eqs. 3, 53, corrected), 12 by 12", "<mi>Ω</mi>", one.Omega),
+        ("Loads of the free bodies (eqs. 10, 54), transposed", "<msup><mi>Q</mi><mi>T</mi></msup>", one.Q[None]),
         ("Constraint matrix (eqs. 18-23), 10 by 12", "<msub><mi>L</mi><mi>λ</mi></msub>", one.L),
         ("A (eqs. 30-32, corrected), 12 by 2", "<mi>A</mi>", one.A),
         ("Motions that the constraints allow (eq. 34), 12 by 2", "<msub><mi>L</mi><mi>τ</mi></msub>", one.tau),

@@ -11,6 +11,7 @@ from pendula.papers.show import animation
 from pendula.papers.tataru.equality import words
 from pendula.papers.tataru.method import data, data_words, matrices
 from pendula.papers.types import Finding, Line
+from pendula.papers.words import in_symbols
 from pendula.present.pictures.curves import Chart, curve
 from pendula.results import Trajectory
 
@@ -72,14 +73,14 @@ def motion(duration: float) -> Finding:
                 "Figure 2: angular velocities",
                 time,
                 "angular velocity [rad/s]",
-                tuple(curve(f"ω{i + 1}", run.t, run.v[:, i]) for i in range(2)),
+                tuple(curve(in_symbols(f"omega{i + 1}"), run.t, run.v[:, i]) for i in range(2)),
             ),
             Chart(
                 "figure-3",
                 "Figure 3: angular accelerations",
                 time,
                 "angular acceleration [rad/s²]",
-                tuple(curve(f"ω{i + 1}'", run.t, acceleration[:, i]) for i in range(2)),
+                tuple(curve(in_symbols(f"omega{i + 1}_dot"), run.t, acceleration[:, i]) for i in range(2)),
             ),
             Chart(
                 "energy",

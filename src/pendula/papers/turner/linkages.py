@@ -158,6 +158,7 @@ def shaken(bars: int, amplitude: float, duration: float, mode: int) -> Finding:
         "time [s]",
         "height [m]",
         (curve("elbow", run.t, middle), curve("end, × 10", run.t, middle[0] + 10 * amplitude * np.sin(rate * run.t))),
+        note="The motion of the end is drawn ten-fold, about the height of the elbow at rest.",
     )
     return Finding(
         lines=(line,),
@@ -168,6 +169,7 @@ def shaken(bars: int, amplitude: float, duration: float, mode: int) -> Finding:
                 "shaken",
                 f"{bars}-bar linkage with a shaken end",
                 note=f"Driven at {rate:.4g} rad/s, the frequency of mode {mode}",
+                signals=(f"link{bars // 4}.tip.y",),
             ),
         ),
     )

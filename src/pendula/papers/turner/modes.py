@@ -36,7 +36,7 @@ def _cosine(found: pendula.results.Modes, squares: np.ndarray, links: int) -> Li
         "v_i cos(λ_i), with λ_i the eigenvalues of M⁻¹K",
         f"n = {links}: λ = {words} 1/s², frequencies {', '.join(f'{np.sqrt(x):.5g}' for x in squares)} rad/s; the "
         "motion along mode 1 follows "
-        f"cos(√λ t) to {right:.1g} of its amplitude, cos(λ t) only to {wrong:.2g}",
+        f"cos(√λ t) to {right:.1g} of its amplitude and departs from cos(λ t) by {wrong:.2g} times its amplitude",
         wrong < 1e-3,
         evidence={"deviation from cos(sqrt(lambda) t)": right, "deviation from cos(lambda t)": wrong}
         | {f"lambda {k + 1}": x for k, x in enumerate(squares)},
@@ -118,7 +118,11 @@ def normal_modes(largest: int, divisor: float, periods: float) -> Finding:
             short = pendula.simulate(
                 system, 2 * float(mode.period or 0.0), initial_state={k: 4 * x for k, x in start.items()}, samples=121
             )
-            animations.append(animation(short, f"n{n}m{mode.number}", f"{n} links, mode {mode.number}", frames=60))
+            animations.append(
+                animation(
+                    short, f"n{n}m{mode.number}", f"{n} links, mode {mode.number}", frames=60, signals=tuple(start)
+                )
+            )
         figures.append(
             Chart(
                 f"figure-{2 * n + 9}",
@@ -141,10 +145,9 @@ def normal_modes(largest: int, divisor: float, periods: float) -> Finding:
     line = chosen(
         "figures 13-20",
         "eigenvectors scaled down by 10 stay close enough to the linear motion",
-        f"within one period of its own a mode deviates by {min(first.values()):.1g} to {max(first.values()):.1g} of "
-        "the amplitude, within "
-        f"{periods:g} periods of the slowest mode by up to {max(worst.values()):.2g}: fast modes run ahead or "
-        "behind until they are in opposition (2)",
+        f"within its own period a mode deviates by {min(first.values()):.1g} to {max(first.values()):.1g} of its "
+        f"amplitude, within {periods:g} periods of the slowest mode by up to {max(worst.values()):.2g}: at these "
+        "angles fast modes fall behind or run ahead until motion and cosine are in opposition (deviation 2)",
         data=f"unit eigenvectors divided by {divisor:g} (rad), links of 1 m and 1 kg; the paper gives no duration",
         evidence={f"deviation, n = {n}, mode {k}": x for (n, k), x in worst.items()}
         | {"largest within one period": max(first.values())},

@@ -6,29 +6,32 @@ from typing import Any
 
 import numpy as np
 from scipy.signal import argrelmin
-from scipy.special import jn_zeros
+from scipy.special import j0, jn_zeros
 
 import pendula
 from pendula.papers.judge import chosen, claim
 from pendula.papers.show import animation
 from pendula.papers.types import Animation, Finding, Line, Table
-from pendula.present.pictures.curves import Chart, Style, curve
+from pendula.present.pictures.curves import Chart, Curve, Style, curve
 from pendula.results import Trajectory
 
+FINE = 1600
+"""points of a curve that swings some hundred times"""
 DEEP = 0.5
 """of the highest envelope: deeper minima are the ends of beats"""
 
 
 def frequencies(links: int, modes: int) -> Finding:
     """Equation 64 against the frequencies of the chain, which are the eigenvalues of equation 62."""
-    excess = {}
+    excess, apart = {}, {}
     own = np.zeros(modes)
     rope = jn_zeros(0, modes) / 2 * np.sqrt(9.81 / links)
     for n in (links // 2, links):
-        found = pendula.modes(pendula.library.chain(links=n, start=0), {}).frequencies[:modes]
-        excess[n] = found / (jn_zeros(0, modes) / 2 * np.sqrt(9.81 / n)) - 1
-        own = found
-    order = float(np.mean(np.log2(excess[links // 2] / excess[links])[:3]))
+        found = pendula.modes(pendula.library.chain(links=n, start=0), {})
+        own = found.frequencies[:modes]
+        excess[n] = own / (jn_zeros(0, modes) / 2 * np.sqrt(9.81 / n)) - 1
+        apart[n] = np.array([_off_rope(np.real(mode.shape), k) for k, mode in enumerate(found.modes[:modes], 1)])
+    order, sharper = (float(np.mean(np.log2(x[links // 2] / x[links])[:3])) for x in (excess, apart))
     rows = tuple(
         (
             k + 1,
@@ -51,6 +54,19 @@ def frequencies(links: int, modes: int) -> Finding:
                 evidence={f"excess, mode {k + 1}": x for k, x in enumerate(excess[links])} | {"order": order},
             ),
             claim(
+                "eq. 63",
+                "u(y) defines the normal modes of oscillation",
+                f"its solutions J₀(ζ_n sqrt(y/L)) are the shapes of {links} links to {apart[links][0]:.1g} (mode 1) to "
+                f"{apart[links][-1]:.1g} (mode {modes}) of the swing of the tip; the difference falls with the power "
+                f"{sharper:.2f} of the number of links",
+                sharper > 1.5,
+                evidence={f"difference of shapes, mode {k + 1}": x for k, x in enumerate(apart[links])}
+                | {"order": sharper},
+                reason="the shapes differ",
+                corrected="shapes of the chain",
+                severity="wrong",
+            ),
+            claim(
                 "5.3, last paragraph",
                 "if ω_n could be found analytically, ω_d = ω_n could be used",
                 f"they are the eigenvalues of eq. 62: {', '.join(f'{x:.6g}' for x in own)} rad/s for {links} links",
@@ -70,6 +86,17 @@ def frequencies(links: int, modes: int) -> Finding:
             ),
         ),
     )
+
+
+def rope_shape(links: int, mode: int) -> np.ndarray:
+    """Horizontal displacements of base and elbows of a hanging rope in a mode, that of the free end being 1."""
+    return np.asarray(j0(jn_zeros(0, mode)[-1] * np.sqrt(1 - np.arange(links + 1) / links)))
+
+
+def _off_rope(angles: np.ndarray, mode: int) -> float:
+    """Largest difference of the shape of a chain in a mode, given by its angles, from that of a rope."""
+    across = np.concatenate([[0.0], np.cumsum(angles)])
+    return float(np.max(np.abs(across / across[-1] - rope_shape(len(angles), mode))))
 
 
 def envelope(run: Trajectory, omega: float, body: str) -> tuple[np.ndarray, np.ndarray]:
@@ -100,6 +127,7 @@ def standing_waves(links: int, amplitudes: list[float], durations: list[float]) 
     figures: list[Chart] = []
     animations: list[Animation] = []
     rows: list[tuple[Any, ...]] = []
+    shapes: list[Curve] = []
     evidence: dict[str, float] = {}
     for mode, (alpha, duration) in enumerate(zip(amplitudes, durations, strict=True), 1):
         model = pendula.library.driven_chain(links=links, mode=mode, amplitude=alpha)
@@ -123,9 +151,10 @@ def standing_waves(links: int, amplitudes: list[float], durations: list[float]) 
                 f"{run.energy_drift:.1g}",
             )
         )
+        shapes += _shapes(run, links, mode, int(np.argmax(tip)))
         number = 20 + mode
         curves = (
-            curve("tip", run.t, tip, color=0),
+            curve("tip", run.t, tip, color=0, points=FINE),
             curve("envelope", t, size, color=1),
             curve("amplitude of the drive × 10", run.t[[0, -1]], [10 * alpha, 10 * alpha], style="dashed", color=3),
         )
@@ -146,8 +175,9 @@ def standing_waves(links: int, amplitudes: list[float], durations: list[float]) 
                 near,
                 f"wave-{mode}",
                 f"Standing wave {mode}",
-                note="Three periods about the largest swing",
+                note="Six periods of the drive, from the largest swing on",
                 frames=120,
+                signals=(f"link{links}.tip.x",),
             )
         )
     line = chosen(
@@ -165,8 +195,29 @@ def standing_waves(links: int, amplitudes: list[float], durations: list[float]) 
     return Finding(
         lines=(line,),
         tables=(Table("Driven at the frequencies of a rope", head, tuple(rows)),),
-        figures=tuple(figures),
+        figures=(*figures, _shape_chart(shapes, durations)),
         animations=tuple(animations),
+    )
+
+
+def _shapes(run: Trajectory, links: int, mode: int, k: int) -> tuple[Curve, Curve]:
+    """Displacements along a driven chain at sample k, and those of a rope in the same mode."""
+    across = np.array([run.position(f"link{i}", "tip")[k, 0] for i in range(1, links + 1)])
+    depth = np.arange(1, links + 1)
+    return (
+        curve(f"wave {mode}", depth, across / across[-1], style="points", color=mode - 1),
+        curve("rope" if mode == 1 else "", [0, *depth], rope_shape(links, mode), style="dashed", color=mode - 1),
+    )
+
+
+def _shape_chart(shapes: list[Curve], durations: list[float]) -> Chart:
+    return Chart(
+        "shapes",
+        f"Shapes of the {len(durations)} standing waves at their largest swings",
+        "distance from the base along the chain [m]",
+        "displacement / that of the tip [1]",
+        tuple(shapes),
+        note="Dots: elbows of the chain. Dashed: modes of a rope, J₀(ζ sqrt(y/L)) with y from the free end.",
     )
 
 
@@ -185,7 +236,7 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
             beat = first_beat(t, size, rate)
             if beat is not None:
                 found[name][alpha] = beat
-            label = f"{'ω_d' if name == 'rope' else 'ω_n'}, α = {alpha:g} m"
+            label = f"{'rope' if name == 'rope' else 'chain'}, α = {alpha:g} m"
             style: Style = "line" if name == "rope" else "dashed"
             curves.append(curve(label, t, size / alpha, style=style, color=amplitudes.index(alpha)))
     words = ", ".join(f"{beat:.4g} s at α = {alpha:g} m" for alpha, beat in found["rope"].items())
@@ -214,7 +265,7 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
         "envelope of the tip / α [1]",
         tuple(curves),
         log_y=True,
-        note="Full lines: driven at ω_d, a frequency of the rope. Dashed: driven at ω_n, that of the chain itself.",
+        note="Full lines: driven at the frequency of the rope. Dashed: driven at that of the chain itself.",
     )
     return Finding(lines=lines, figures=(chart,))
 

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pendula.analysis.charts.chart import StabilityChart
-from pendula.present.pictures.plots import FEW, INK, _dress, _sheet, _title, _word
+from pendula.present.pictures.plots import FEW, INK, _dress, _sheet, _title, _word, titled
 from pendula.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.tri import Triangulation
 
 LEVELS = 12
 """number of shades of growth in unstable regions"""
+TOUCHING = 1e-3
+"""of a step of the grid: border points closer to a grid point add nothing to a picture"""
+FAINT = 1e-6
+"""of the first shade: where shading begins"""
 
 
 def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
@@ -30,15 +35,17 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.ticker import MaxNLocator
 
+    rate = f" [1/{found.system.layout.time_unit}]" if found.system is not None else ""
     figure, (ax,) = _sheet(1, dpi)
     figure.set_size_inches(8.0, 6.0)
     growth = np.where(found.stable == 0, _growth(found), 0.0)
-    shades = LinearSegmentedColormap.from_list("growth", ["#ffffff", "#f6d2bd", FEW[1]])
+    shades = LinearSegmentedColormap.from_list("growth", ["#fbe8dd", "#f2b896", FEW[1]])
     if growth.max(initial=0.0) > 0:
-        levels = MaxNLocator(LEVELS).tick_values(0.0, float(growth.max()))
-        drawn = ax.contourf(found.x, found.y, growth, levels=levels, cmap=shades)
-        bar = figure.colorbar(drawn, ax=ax, shrink=0.8)
-        _word(bar.ax.set_ylabel("growth per period" if found.what == "spectral radius" else found.what))
+        ticks = MaxNLocator(LEVELS).tick_values(0.0, float(growth.max()))
+        levels = [FAINT * ticks[1], *ticks[1:]]  # what does not grow stays white
+        drawn = ax.tricontourf(*_with_borders(found, growth), levels=levels, cmap=shades)
+        bar = figure.colorbar(drawn, ax=ax, shrink=0.8, ticks=ticks[1:])
+        _word(bar.ax.set_ylabel("growth per period [1]" if found.what == "spectral radius" else found.what + rate))
     failed = np.argwhere(np.isnan(found.stable))
     if len(failed):
         ax.plot(found.x[failed[:, 1]], found.y[failed[:, 0]], "x", color=FEW[0], ms=4, ls="none")
@@ -49,10 +56,24 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
     _word(ax.set_xlabel(found.parameters[0]))
     _word(ax.set_ylabel(found.parameters[1]))
     _dress(ax)
-    _title(figure, f"stability over {found.parameters[0]} and {found.parameters[1]}")
+    _title(figure, titled(found.system, f"stability over {found.parameters[0]} and {found.parameters[1]}"))
     subtitle = f"white: stable; dots: {counted(len(points), 'refined border point')}"
     _word(ax.set_title(subtitle, loc="left", fontsize=9.5))
     return figure
+
+
+def _with_borders(found: StabilityChart, growth: np.ndarray) -> tuple[Triangulation, np.ndarray]:
+    """The grid and the refined borders, where growth is zero, as triangles: shades end at the borders."""
+    from matplotlib.tri import Triangulation
+
+    x, y = (axis.ravel() for axis in np.meshgrid(found.x, found.y))
+    step = np.array([found.x[1] - found.x[0], found.y[1] - found.y[0]])
+    places = (found.points - [found.x[0], found.y[0]]) / step
+    places = places[np.abs(places - np.round(places)).max(axis=1, initial=0.0) > TOUCHING]
+    points = np.unique(np.round(places, 6), axis=0) * step + [found.x[0], found.y[0]]
+    x, y = np.concatenate([x, points[:, 0]]), np.concatenate([y, points[:, 1]])
+    triangles = Triangulation(x / step[0], y / step[1]).triangles
+    return Triangulation(x, y, triangles), np.concatenate([growth.ravel(), np.zeros(len(points))])
 
 
 def _growth(found: StabilityChart) -> np.ndarray:

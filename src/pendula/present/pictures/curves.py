@@ -63,8 +63,8 @@ class Chart:
     note: str = ""
 
 
-def curve(name: str, x: Any, y: Any, *, style: Style = "line", color: int | None = None) -> Curve:
-    """A curve from arrays, thinned to what a picture can show.
+def curve(name: str, x: Any, y: Any, *, style: Style = "line", color: int | None = None, points: int = POINTS) -> Curve:
+    """A curve from arrays, thinned to ``points`` points.
 
     Example:
         >>> curve("square", [0, 1, 2], [0, 1, 4]).y
@@ -72,7 +72,7 @@ def curve(name: str, x: Any, y: Any, *, style: Style = "line", color: int | None
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if style != "points":
-        xs, ys = svg.thinned(xs, ys, POINTS)
+        xs, ys = svg.thinned(xs, ys, points)
     return Curve(name, _rounded(xs), _rounded(ys), style, color)
 
 

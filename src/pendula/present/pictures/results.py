@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,24 +18,30 @@ from pendula.errors import UsageError
 from pendula.files import write_figure
 from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
+from pendula.present.notebook.figures import displayed
+from pendula.present.notebook.pages import InlinePage
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
-from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
+from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run, titled
 from pendula.present.pictures.registry import plot_of
 from pendula.present.pictures.scenes import Pose as Pose
 from pendula.present.pictures.scenes import scene_of as scene_of
-from pendula.present.player.page import write_animation
+from pendula.present.player.page import animation_html, write_animation
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 
 Array = Any
 
+PLAYER_HEIGHT = 640
+"""of a player in a notebook, in pixels"""
 FILMS = (".gif", ".mp4")
 
 
 def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     """A figure of any result, or of a model; written to a file if a path is given.
+
+    A notebook shows the figure if it is the value of a cell, once; nothing keeps it open.
 
     A run shows coordinates, speeds and errors; modes their shapes; a linear model or a spectrum its eigenvalues;
     equilibria the potential; a model the mechanism at its initial state. ``pendula.extend.register_plot`` adds others.
@@ -65,7 +71,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     figure = draw(result, **options)
     if path is not None:
         save_figure(figure, Path(path))
-    return figure
+    return displayed(figure)
 
 
 def save_figure(figure: Any, path: Path) -> None:
@@ -174,7 +180,7 @@ def plot_distance(found: Divergence | Horizon) -> Any:
 def plot_exponent(found: Lyapunov) -> Any:
     """A figure of the running average of a Lyapunov exponent."""
     series = maps.GrowthSeries(
-        title="largest Lyapunov exponent",
+        title=titled(found.mechanism, "largest Lyapunov exponent"),
         subtitle=str(found),
         t=found.t,
         y=found.running,
@@ -233,22 +239,30 @@ def plot_reactions(found: Reactions) -> Any:
     return plot_forces(series)
 
 
+@overload
+def animate(
+    run: Trajectory, path: None = None, *, signals: Sequence[str] = (), trace: str | None = None, speed: float = 1.0
+) -> InlinePage: ...
+@overload
+def animate(
+    run: Trajectory, path: str | Path, *, signals: Sequence[str] = (), trace: str | None = None, speed: float = 1.0
+) -> Path: ...
 def animate(
     run: Trajectory,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     signals: Sequence[str] = (),
     trace: str | None = None,
     speed: float = 1.0,
-) -> Path:
+) -> Path | InlinePage:
     """Writes a self-contained HTML page that plays the motion, and returns its path.
 
-    The suffix .gif or .mp4 gives a film instead (``pip install pendula[video]``). A registered format of scenes writes
-    files with its suffix.
+    Without a path it returns the page, which a notebook shows in a frame. The suffix .gif or .mp4 gives a film instead
+    (``pip install pendula[video]``). A registered format of scenes writes files with its suffix.
 
     Args:
         run: a run returned by :func:`pendula.simulate`.
-        path: the file to write.
+        path: the file to write; default: none is written.
         signals: quantities of the run whose chart is shown first: ``theta1``, ``theta1_ddot``, ``lower.tip.x``, ...
         trace: the point whose path is drawn, as body and point (``"lower.tip"``), or ``"none"``; default: a free end.
         speed: of the playback, relative to true time.
@@ -262,7 +276,10 @@ def animate(
     """
     if not isinstance(run, Trajectory):
         raise UsageError(f"animate takes a run, found {shown(run)}; use simulate(system, duration)")
-    scene, file = scene_of(run, signals=signals, trace=trace, speed=speed), Path(path)
+    scene = scene_of(run, signals=signals, trace=trace, speed=speed)
+    if path is None:
+        return InlinePage(f"{run.system.model.name} in motion", animation_html(scene), PLAYER_HEIGHT)
+    file = Path(path)
     name = format_for("Scene", file)
     if name is None and file.suffix.lower() in FILMS:
         from pendula.present.player.film import write_film

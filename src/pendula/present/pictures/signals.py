@@ -15,6 +15,8 @@ Array = Any
 
 MOST_LINES = 12
 """lines of one chart; of more coordinates, this many along the mechanism"""
+NAMED = 3
+"""chosen quantities that the title of their chart lists; of more, the first and the last"""
 NO_WORK = 1e-9
 """work, relative to the energy scale, below which the balance with it is not drawn"""
 
@@ -51,6 +53,8 @@ def _by_unit(series: Mapping[str, Array], units: Mapping[str, str], what: str) -
         if len(names) > MOST_LINES and what != "chosen":
             picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, MOST_LINES).astype(int))]
         title = "angles" if unit == "rad" and what == "coordinates" else what
+        if what == "chosen" and names:
+            title = ", ".join(names) if len(names) <= NAMED else f"{names[0]} to {names[-1]}"
         title += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
         lines = {n: _filled(np.degrees(series[n]) if unit == "rad" else series[n]) for n in picked}
         if lines:

@@ -51,9 +51,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = 
     shown: list[Sequence[Any] | None] = list(rows)
     if len(rows) > most + 1:
         shown = [*rows[: most - 2], None, *rows[-2:]]
-    numeric = [all(_is_number(row[c]) for row in rows) and bool(rows) for c in range(len(head))]
+    numeric = [_is_numeric([row[c] for row in rows]) for c in range(len(head))]
     parts = [f"<caption>{escape(caption)}</caption>" if caption else "", "<thead><tr>"]
-    parts += [f'<th scope="col"{_side(n)}>{escape(h)}</th>' for h, n in zip(head, numeric, strict=True)]
+    parts += [f'<th scope="col"{_side(n)}>{cell(h)}</th>' for h, n in zip(head, numeric, strict=True)]
     parts.append("</tr></thead><tbody>")
     for row in shown:
         if row is None:
@@ -86,6 +86,11 @@ def _minus(text: str) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
+def _is_numeric(column: Sequence[Any]) -> bool:
+    """Whether a column holds numbers, apart from gaps."""
+    return any(map(_is_number, column)) and all(x is None or _is_number(x) for x in column)
 
 
 def _side(numeric: bool) -> str:

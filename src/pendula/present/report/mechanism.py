@@ -52,9 +52,10 @@ def facts(found: Study) -> str:
         lowest = float(found.modes.frequencies[0])
         boxes.append((f"{lowest:.5g} rad/{found.modes.time_unit}", "lowest natural frequency"))
     if found.run is not None:
-        boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift of {_time(found, float(found.run.t[-1]))}"))
+        boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift in {_time(found, float(found.run.t[-1]))}"))
     texts = [(escape(big).replace("e-", "e−"), escape(small).replace("e-", "e−")) for big, small in boxes]
-    return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in texts)
+    broken = [(big.replace("asymptotically", "asymp&shy;totically"), small) for big, small in texts]
+    return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in broken)
 
 
 def _bodies(model: Model) -> str:
@@ -82,21 +83,22 @@ def description_section(found: Study, page: Page) -> str:
     parts = [sentence(text) for text in words]
     inertia = f"{units.mass} {units.length}^2"
     head = ["Body", f"Mass [{units.mass}]", f"Mass centre [{units.length}]", f"Ixx, Iyy, Izz [{inertia}]"]
-    joints = table(["Joint", "Type", "Parent", "Child", "Coordinates"], _joint_rows(model))
-    parts.append(details("Bodies and joints", table(head, _body_rows(model)) + joints))
+    joints = table(["Joint", "Type", "Parent", "Child", "Coordinates"], joint_rows(model))
+    parts.append(details("Bodies and joints", table(head, body_rows(model)) + joints))
     if model.forces:
         rows = [(f.name or f"force {k}", f.type, f.where(), _strength(f)) for k, f in enumerate(model.forces, 1)]
         parts.append(details("Forces", table(["Force", "Type", "Acts on", "Given by"], rows)))
     state = table(["State", "Unit", "At the start", "Given by"], _state_rows(found))
     parts.append(details("State at the start", state + _start_in_other_charts(found)))
     if model.parameters:
-        parts.append(details("Parameters", _parameters(model)))
+        parts.append(details("Parameters", parameter_table(model)))
     if model.inputs:
         parts.append(details("Inputs", table(["Input", "Value"], [(n, str(x)) for n, x in model.inputs.items()])))
     return "".join(parts)
 
 
-def _parameters(model: Model) -> str:
+def parameter_table(model: Model) -> str:
+    """Names, values and units of all parameters."""
     known, values = parameter_units(model), model.parameter_values
     listed = [
         (Raw(_symbol(n)), values[n], known.get(n, "consistent"), str(x) if isinstance(x, str) else "")
@@ -126,7 +128,8 @@ def _freedoms(found: Study) -> str:
     return f"{freedoms.text} ({speeds}, {counted(freedoms.rows, 'constraint row')})"
 
 
-def _body_rows(model: Model) -> list[tuple[Any, ...]]:
+def body_rows(model: Model) -> list[tuple[Any, ...]]:
+    """Name, mass, mass centre and inertia of all bodies."""
     values = model.parameter_values
     rows: list[tuple[Any, ...]] = []
     for body in model.bodies:
@@ -137,7 +140,8 @@ def _body_rows(model: Model) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _joint_rows(model: Model) -> list[tuple[Any, ...]]:
+def joint_rows(model: Model) -> list[tuple[Any, ...]]:
+    """Name, type, bodies and coordinates of all joints."""
     rows = []
     for joint in model.joints:
         names = ", ".join(c.name for c in joint.coordinates()) if hasattr(joint, "coordinates") else "closes a loop"

@@ -14,7 +14,9 @@ export function createPlayback(parts, { span, step, t0, unit, picture }) {
   const still = !(span > 0);
   const digits = span >= 20 ? 1 : span >= 2 || still ? 2 : clamp(Math.ceil(2 - Math.log10(span)), 2, 9);
   const tell = (/** @type {number} */ t) => (t + t0).toFixed(digits);
-  const total = document.createElement("span"), current = document.createTextNode("");
+  const total = document.createElement("span"), current = document.createElement("b");
+  // as wide as its longest text: a clock that grows at 10 s would shorten the slider beside it
+  current.style.minWidth = Math.max(tell(0).length, tell(span).length) + "ch";
   total.textContent = ` / ${tell(span)}${unit}`;
   parts.clock.append(current, total);
   parts.slider.max = span || 1;
@@ -23,7 +25,7 @@ export function createPlayback(parts, { span, step, t0, unit, picture }) {
   /** Draws the present picture at once. */
   function show() {
     picture(now);
-    current.data = tell(now);
+    current.textContent = tell(now);
     parts.slider.value = now;
     parts.slider.setAttribute("aria-valuetext", tell(now) + unit);
   }

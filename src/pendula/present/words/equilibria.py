@@ -134,21 +134,30 @@ def _headline(system: System, found: Equilibria) -> str:
     return f"{len(found)} {many}, the one of least {potential_word(system, found[0])} first"
 
 
-def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
+def equilibria_rows(
+    system: System, found: Equilibria, verdicts: Sequence[str]
+) -> tuple[list[str], list[list[Any]], str]:
+    """Heads, rows and alignment of a table of equilibria: where, the verdict if there are any, potential, residual."""
     layout, energy = system.in_joints.layout, system.model.unit_names.energy
-    shown = list(zip(found, verdicts, strict=True))[:MOST_ROWS]
     apart = len(layout.coordinates) <= MOST_COLUMNS and not system.in_joints.system.balls
     word = potential_word(system, found[0])
-    heads = ["no", *_heads(layout.coordinates, layout.units, apart), "verdict", f"{word} [{energy}]", "residual"]
+    judged = ["verdict"] if len(verdicts) else []
+    heads = ["no", *_heads(layout.coordinates, layout.units, apart), *judged, f"{word} [{energy}]", "residual"]
     rows: list[list[Any]] = []
-    for one, verdict in shown:
+    for k, one in enumerate(found):
         values = joint_values(system, one)
         cells: list[Any] = [place(system, one)]
         if apart:
             cells = [shown_value(values[n], layout.units[n])[0] for n in layout.coordinates]
-        rows.append([one.name, *cells, short_verdict(verdict), one.potential, number(one.residual, 1)])
-    sides = "r" + ("r" * len(layout.coordinates) if apart else "l") + "lrr"
-    return table(rows, heads, align=sides)
+        verdict = [short_verdict(verdicts[k])] if judged else []
+        rows.append([one.name, *cells, *verdict, one.potential, number(one.residual, 1)])
+    sides = "r" + ("r" * len(layout.coordinates) if apart else "l") + "l" * len(judged) + "rr"
+    return heads, rows, sides
+
+
+def _table(system: System, found: Equilibria, verdicts: Sequence[str]) -> str:
+    heads, rows, sides = equilibria_rows(system, found, verdicts)
+    return table(rows[:MOST_ROWS], heads, align=sides)
 
 
 def short_verdict(verdict: str) -> str:

@@ -110,17 +110,22 @@ def _matrix(title: str, X: Array, rows: Sequence[str], columns: Sequence[str]) -
     return f"{title}\n{table(cells, ['', *columns])}"
 
 
-def spectrum_text(found: Spectrum) -> str:
-    """Every eigenvalue with its multiplicity, backward error and label."""
+def spectrum_rows(found: Spectrum) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of a table of eigenvalues: value (pairs as one), number of roots, backward error, label."""
     unit = found.model.at.layout.time_unit
-    shown = _pairs(found.eigenvalues)
     rows = [
         [_value(root, paired), str(root.multiplicity * (2 if paired else 1)), _error(root), _label(root)]
-        for root, paired in shown[:MOST_ROOTS]
+        for root, paired in _pairs(found.eigenvalues)
     ]
-    parts = [table(rows, [f"eigenvalue [1/{unit}]", "roots", "error", "label"], align="rrrl")]
-    if len(shown) > MOST_ROOTS:
-        parts.append(f"... and {len(shown) - MOST_ROOTS} more")
+    return [f"eigenvalue [1/{unit}]", "roots", "error", "label"], rows
+
+
+def spectrum_text(found: Spectrum) -> str:
+    """Every eigenvalue with its multiplicity, backward error and label."""
+    heads, rows = spectrum_rows(found)
+    parts = [table(rows[:MOST_ROOTS], heads, align="rrrl")]
+    if len(rows) > MOST_ROOTS:
+        parts.append(f"... and {len(rows) - MOST_ROOTS} more")
     note = "error: relative change of M, C, K that makes the root exact (backward error)"
     return "\n".join([*parts, note])
 
@@ -187,16 +192,22 @@ def _root_data(root: Eigenvalue) -> dict[str, Any]:
 # --- modes ------------------------------------------------------------------------------------------------
 
 
+def modes_rows(found: Modes) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows of a table of modes: frequencies, damping, and the kind where a mode does not oscillate."""
+    columns = columns_of(found)
+    rows = [
+        [mode.number, *numbers, "" if mode.kind == "oscillation" else mode.kind]
+        for mode, numbers in zip(found.modes, zip(*columns.values(), strict=True), strict=False)
+    ]
+    heads = ["mode", *columns, "kind"]
+    return (heads, rows) if any(row[-1] for row in rows) else (heads[:-1], [row[:-1] for row in rows])
+
+
 def modes_text(found: Modes) -> str:
     """Frequencies, shapes and a sentence for each mode."""
-    columns = columns_of(found)
-    rows = []
-    for mode, numbers in zip(found.modes[:MOST_ROOTS], zip(*columns.values(), strict=True), strict=False):
-        rows.append([mode.number, *numbers, "" if mode.kind == "oscillation" else mode.kind])
-    heads, count = ["mode", *columns, "kind"], 1 + len(columns)
-    if not any(row[-1] for row in rows):
-        rows, heads = [row[:-1] for row in rows], heads[:-1]
-    parts = [table(rows, heads, align="r" * count + "l" * (len(heads) - count))]
+    heads, rows = modes_rows(found)
+    words = heads[-1] == "kind"
+    parts = [table(rows[:MOST_ROOTS], heads, align="r" * (len(heads) - words) + "l" * words)]
     if len(found) > MOST_ROOTS:
         parts.append(f"... and {len(found) - MOST_ROOTS} more")
     if len(found) <= MOST_SHAPES:
@@ -220,8 +231,8 @@ def _sentence(text: str) -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _shapes(found: Modes) -> str:
-    """Table of shapes: rows are coordinates, columns modes; complex entries as magnitude and phase."""
+def shape_rows(found: Modes) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows of a table of shapes: rows are coordinates, columns modes; complex entries as size and phase."""
     names, _, units = named_shape(found.modes[0], found.linear)
     columns = [_rounded(named_shape(mode, found.linear)[1]) for mode in found.modes]
     phases = any(np.iscomplexobj(x) for x in columns)
@@ -229,7 +240,12 @@ def _shapes(found: Modes) -> str:
     for k, name in enumerate(names[:MOST_ROOTS]):
         cells = [_entry(x[k], phases) for x in columns]
         rows.append([f"{name} [{units[name]}]" if units[name] else name, *cells])
-    return table(rows, ["", *(f"mode {m.number}" for m in found.modes)], align="l" + "r" * len(columns), digits=5)
+    return ["", *(f"mode {m.number}" for m in found.modes)], rows
+
+
+def _shapes(found: Modes) -> str:
+    heads, rows = shape_rows(found)
+    return table(rows, heads, align="l" + "r" * len(found), digits=5)
 
 
 def _rounded(values: Array) -> Array:

@@ -16,19 +16,18 @@ Array = Any
 def reactions_text(found: Reactions) -> str:
     """Peak tables with units, in 80 columns. Rounding errors relative to the largest are shown as 0."""
     units = found.units
-    floor = ROUNDING * found.largest
-    blocks = [
-        _peaks(found, "force", units.force, floor),
-        _peaks(found, "torque", units.torque, floor * found.length),
-    ]
+    blocks = [_peaks(found, "force", units.force), _peaks(found, "torque", units.torque)]
     if found.motors:
         blocks.append(_motors(found))
-    blocks += [textwrap.fill(note, WIDTH) for note in _notes(found)]
+    blocks += [textwrap.fill(note, WIDTH) for note in reaction_notes(found)]
     return "\n\n".join(blocks)
 
 
-def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
-    """Largest force or torque of every joint, its time, and its components at that time."""
+def peak_rows(found: Reactions, what: str) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows of the largest forces or torques: joint, size, time, and the components at that time."""
+    unit, floor = found.units.force, ROUNDING * found.largest
+    if what == "torque":
+        unit, floor = found.units.torque, floor * found.length
     letter, shown = what[0].upper(), {"force": (0, 1), "torque": (2,)}[what] if found.planar else (0, 1, 2)
     rows: list[list[Any]] = []
     for name, peak in zip(found.joints, found.peaks, strict=True):
@@ -42,6 +41,11 @@ def _peaks(found: Reactions, what: str, unit: str, floor: float) -> str:
         rows.append([name, _clean(size, floor), when, *(_clean(values[i], floor) for i in shown)])
     heads = ["joint", f"largest {what} [{unit}]", f"at [{found.units.time}]"]
     heads += [f"{letter}{'xyz'[i]} then" for i in shown]
+    return heads, rows
+
+
+def _peaks(found: Reactions, what: str, unit: str) -> str:
+    heads, rows = peak_rows(found, what)
     if all(row[1] == 0 for row in rows):
         return f"No joint transmits a {what}: all are 0 {unit}."
     return table(rows, heads, align="l" + "r" * (len(heads) - 1))
@@ -59,7 +63,7 @@ def _motors(found: Reactions) -> str:
     return table(rows, ["prescribed motion needs", "least", "most", f"largest at [{found.units.time}]", "unit"])
 
 
-def _notes(found: Reactions) -> list[str]:
+def reaction_notes(found: Reactions) -> list[str]:
     """Notes on where forces act, and which components are indeterminate."""
     notes = [
         "Forces and torques of the parent side on the child side, at the child side's point, in world axes; largest "

@@ -19,20 +19,26 @@ MOST_ROOTS = 24
 
 def stability_text(found: Stability) -> str:
     """The verdict, its reason, and the kind of every root."""
-    lines = facts_lines(_facts(found))
-    unit = found.at.layout.time_unit
+    lines = facts_lines(stability_facts(found))
+    heads, shown = root_rows(found)
+    lines += ["", table(shown[:MOST_ROOTS], heads, align="rrl")]
+    if len(shown) > MOST_ROOTS:
+        lines.append(f"... and {len(shown) - MOST_ROOTS} more")
+    return "\n".join(lines)
+
+
+def root_rows(found: Stability) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows of a table of roots: value, how many, kind of motion."""
     rows: dict[tuple[str, str], int] = {}
     for value, kind in zip(found.spectrum.values, found.roots, strict=True):
         key = _root(complex(value)), kind
         rows[key] = rows.get(key, 0) + 1
-    shown = [[value, count, kind] for (value, kind), count in list(rows.items())[:MOST_ROOTS]]
-    lines += ["", table(shown, [f"eigenvalue [1/{unit}]", "roots", "motion"], align="rrl")]
-    if len(rows) > MOST_ROOTS:
-        lines.append(f"... and {len(rows) - MOST_ROOTS} more")
-    return "\n".join(lines)
+    heads = [f"eigenvalue [1/{found.at.layout.time_unit}]", "roots", "motion"]
+    return heads, [[value, count, kind] for (value, kind), count in rows.items()]
 
 
-def _facts(found: Stability) -> list[tuple[str, str]]:
+def stability_facts(found: Stability) -> list[tuple[str, str]]:
+    """The verdict, how certain it is, for what it holds and why."""
     holds = "the nonlinear mechanism as well" if found.applies_to_nonlinear else "the linear model only"
     behavior = {
         "significant": "significant: eigenvalues decide",
@@ -141,11 +147,11 @@ def ranges_data(system: System, found: StabilityRanges) -> dict[str, Any]:
     }
 
 
-def floquet_text(found: Floquet) -> str:
-    """Verdict, period, multipliers, and the errors of the checks on them."""
+def floquet_facts(found: Floquet) -> list[tuple[str, str]]:
+    """Verdict, reason, period, and the errors of the checks on the multipliers."""
     unit = found.time_unit
     pairs = f"product of all off 1 by {found.product_error:.1e}, reciprocal pairs by {found.pair_error:.1e}"
-    facts = [
+    return [
         ("verdict", f"{found.verdict} ({found.certainty})"),
         ("because", found.reason),
         ("period", f"{number(found.period, 8)} {unit}"),
@@ -153,9 +159,19 @@ def floquet_text(found: Floquet) -> str:
         ("checks", pairs if found.conservative else "work is done on it, so multipliers need not come in pairs"),
         *(("note", note) for note in found.notes),
     ]
-    rows = [[_multiplier(m), abs(complex(m))] for m in found.multipliers[:MOST_ROOTS]]
-    more = [f"... and {len(found.multipliers) - MOST_ROOTS} more"] if len(found.multipliers) > MOST_ROOTS else []
-    return "\n".join([*facts_lines(facts), "", table(rows, ["multiplier", "size"], align="rr", digits=10), *more])
+
+
+def multiplier_rows(found: Floquet) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows of a table of multipliers."""
+    return ["multiplier", "size"], [[_multiplier(m), abs(complex(m))] for m in found.multipliers]
+
+
+def floquet_text(found: Floquet) -> str:
+    """Verdict, period, multipliers, and the errors of the checks on them."""
+    heads, rows = multiplier_rows(found)
+    more = [f"... and {len(rows) - MOST_ROOTS} more"] if len(rows) > MOST_ROOTS else []
+    shown = table(rows[:MOST_ROOTS], heads, align="rr", digits=10)
+    return "\n".join([*facts_lines(floquet_facts(found)), "", shown, *more])
 
 
 def _multiplier(value: complex) -> str:

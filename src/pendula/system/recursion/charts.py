@@ -1,8 +1,9 @@
 """Charts: hinges whose pose and motion subspace are expressions, with up to six degrees of freedom.
 
 After the output of its program (from ``columns.CHART_R`` on), every chart stores, in this order: its motion subspace S
-in world axes (6 for each freedom and prescribed motion), U = I S (6 for each freedom), the factor L of D = S^T U =
-L L^T, D^-1 u, a scratch column, the gains D^-1 U^T (6 for each freedom), and the indices of its prescribed motions.
+in world axes (6 for each freedom and prescribed motion), U = I S (6 for each freedom), the factor L of D = S^T U +
+armature = L L^T, D^-1 u, a scratch column, the gains D^-1 U^T (6 for each freedom), and the indices of its prescribed
+motions.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def inertia_at(i, j):
 
 
 @compiled_part
-def articulate_chart(hinge, tau, chart, y, n, f):
+def articulate_chart(hinge, rotors, tau, chart, y, n, f):
     """Eliminates a chart's freedoms from the articulated inertia in y; A, B, C, PASSED then hold the parent's part."""
     free, axes, U, L, u = hinge.free, hinge.axes, hinge.forces, hinge.factor, hinge.own
     put(y, co.PASSED, n)
@@ -81,6 +82,8 @@ def articulate_chart(hinge, tau, chart, y, n, f):
             entry = 0.0
             for i in range(6):
                 entry += chart[axes + 6 * k + i] * chart[U + 6 * l + i]
+            if l == k:
+                entry += rotors[k]
             size = entry
             for j in range(l):
                 entry -= chart[L + free * k + j] * chart[L + free * l + j]

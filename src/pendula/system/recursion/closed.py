@@ -88,7 +88,7 @@ def measure_gaps(context, t, q, v):
     for k in range(nv + nd):
         tau[k] = 0.0
     sp.start_inertia(numbers, w)
-    sp.articulate(hinges, tau, nv, drives, charts, w)
+    sp.articulate(hinges, numbers, tau, nv, drives, charts, w)
     write_wrenches(ctx, w)
     return kn.largest(doubles_at(ctx.pulls, (m, lp.PULLS))[:, lp.OPENING])
 

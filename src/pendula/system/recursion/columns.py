@@ -35,9 +35,10 @@ hinges_at, springs_at, loads_at, closings_at = (
 )
 """``hinges_at(address, count)``: the records at an address, in compiled code"""
 
-ROTATION, SHIFT, MASS, MOMENT, INERTIA, TURN, SENSE, NUMBERS = 0, 9, 12, 13, 16, 22, 23, 24
+ROTATION, SHIFT, MASS, MOMENT, INERTIA, TURN, SENSE, ROTOR, NUMBERS = 0, 9, 12, 13, 16, 22, 23, 24, 32
 """Numbers of hinges: rotation (9) and shift (3) from the parent, mass, first mass moment (3), inertia about the
-origin (xx xy xz yy yz zz), angle of the rotation about z, sign of the axis along z"""
+origin (xx xy xz yy yz zz), angle of the rotation about z, sign of the axis along z, armature of every
+freedom (6); rows are whole cache lines"""
 
 R, ARM, OMEGA, ANGULAR_BIAS, LINEAR_BIAS, A, B, C, P = 0, 9, 12, 15, 18, 21, 27, 36, 42
 GAIN, OWN, ALPHA, ACC, POSITION, VELOCITY, THETA, RATE, ZERO, INVERSE, WIDTH = (

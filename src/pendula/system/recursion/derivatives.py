@@ -147,7 +147,7 @@ def differentiate(ctx, numbers, spring_numbers, load_numbers, first, own, last):
         lk.load_bodies(mem.loads_of(ctx)[0], load_numbers, values, v, tau, w)
     if own < last:
         carry(ctx, tree, w, first, own, last)
-    iv.hand_down(tree[:own], tau, nv, charts, w, out, first)
+    iv.hand_down(tree[:own], numbers, a, tau, nv, charts, w, out, first)
 
 
 @compiled_part

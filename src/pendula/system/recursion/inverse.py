@@ -84,14 +84,15 @@ def accelerate_forces(w):
 
 
 @compiled_part(fastmath=FUSED)
-def hand_down(hinges, tau, nv, charts, w, out, first=1):
+def hand_down(hinges, numbers, a, tau, nv, charts, w, out, first=1):
     """M v' - f, from the forces that each hinge needs, from the tips to ground."""
     for i in range(hinges.shape[0], first - 1, -1):
-        hinge, y = hinges[i - 1], w[i]
+        hinge, y, rotors = hinges[i - 1], w[i], numbers[i - 1][co.ROTOR :]
         kind, k, n, f = hinge.kind, hinge.v, vector(y, co.P), vector(y, co.P + 3)
         if kind == co.CHART:
             for j in range(hinge.free):
                 out[k + j] = along_axis(charts[hinge.chart :], hinge.axes + 6 * j, n, f) - tau[k + j]
+                out[k + j] += rotors[j] * a[k + j]
         elif kind == co.BALL:
             left = transposed_times(matrix(y, co.R), n)
             for j in range(3):
@@ -101,9 +102,9 @@ def hand_down(hinges, tau, nv, charts, w, out, first=1):
             spring = tau[k] if k >= 0 else tau[nv + hinge.drive]
             total = dot(axis, n)
             if k >= 0:
-                out[k] = total - spring
+                out[k] = (total - spring) + rotors[0] * a[k]
             if hinge.absolute == 1:  # its drive acts from ground: the parent gets only the spring's torque
                 n = along(n, axis, spring - total)
         elif k >= 0:
-            out[k] = dot(axis_of(y), f) - tau[k]
+            out[k] = (dot(axis_of(y), f) - tau[k]) + rotors[0] * a[k]
         hand_over(w[hinge.parent], co.P, vector(y, co.ARM), n, f)

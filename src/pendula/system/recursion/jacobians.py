@@ -104,8 +104,8 @@ class _Reach:
             q, v, free = (int(hinge[name]) for name in ("q", "v", "free"))
             if v < 0:
                 continue
-            count = 4 if hinge["kind"] == BALL else int(hinge["turned"]) or free
-            places = [1 + q + k for k in range(count)]
+            own = 4 if hinge["kind"] == BALL else int(hinge["turned"]) or free
+            places = [1 + q + k for k in range(own)]
             places += [1 + tables.nq + v + k for k in range(free)]
             reached = (1, count, count) if everywhere else (i, i if carries else last[i], last[i])
             self._of |= dict.fromkeys(places, reached)

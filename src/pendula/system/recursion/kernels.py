@@ -90,11 +90,12 @@ def forward(ctx, x, out):
     sp.start_inertia(numbers, w)
     tau, power = load(ctx, q, v, drives, w)
     nv, nd = ctx.nv, ctx.drives
-    sp.articulate(hinges, tau, nv, drives, charts, w)
+    sp.articulate(hinges, numbers, tau, nv, drives, charts, w)
     sp.accelerate(hinges, drives, charts, w, out)
     if nd > 0:
         efforts = doubles_at(ctx.efforts, nd)
         sp.drive_efforts(hinges, charts, w, w, co.ALPHA, w, co.P, co.PASSED, efforts)
+        sp.drive_rotors(hinges, numbers, drives, efforts)
         for k in range(nd):
             efforts[k] -= tau[nv + k]
     return power
@@ -262,7 +263,7 @@ def residual_rows(context, x, a, out):
         tau, _ = load(ctx, q, v, drives, w)
         iv.accelerate_given(hinges, drives, charts, a[k], w)
         iv.accelerate_forces(w)
-        iv.hand_down(hinges, tau, ctx.nv, charts, w, out[k])
+        iv.hand_down(hinges, numbers, a[k], tau, ctx.nv, charts, w, out[k])
 
 
 @compiled(allocates=False)
@@ -292,4 +293,4 @@ def mass_rows(context, x, unit, out):
                     w[i, co.ANGULAR_BIAS + l] = w[i, co.P + l] = 0.0
             iv.accelerate_given(hinges, drives, charts, unit, w)
             iv.accelerate_forces(w)
-            iv.hand_down(hinges, tau, nv, charts, w, out[k, j])
+            iv.hand_down(hinges, numbers, unit, tau, nv, charts, w, out[k, j])

@@ -181,6 +181,11 @@ def energies(ctx, hinges, numbers, q, v, drives, w):
         kinetic += 0.5 * dot(own, symmetric_times(symmetric(body, co.INERTIA), own)) + dot(u, cross(omega, g))
         kinetic += 0.5 * m * dot(u, u)
         potential -= dot(down, add(scaled(m, vector(y, co.POSITION)), g))
+        hinge = hinges[i - 1]
+        for j in range(hinge.free):
+            kinetic += 0.5 * body[co.ROTOR + j] * (v[hinge.v + j] * v[hinge.v + j])
+        if hinge.drive >= 0:
+            kinetic += 0.5 * body[co.ROTOR] * (drives[3 * hinge.drive + 1] * drives[3 * hinge.drive + 1])
     for k in range(springs.shape[0]):
         spring, c = springs[k], spring_numbers[k]
         i = spring.hinge

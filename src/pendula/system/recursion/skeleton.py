@@ -51,6 +51,7 @@ class Hinge:
         absolute: whether the angle is measured from ground.
         motion: steps of a chart.
         names: names of its coordinates.
+        armature: inertia of the rotors that turn with its speeds; empty: none.
     """
 
     kind: int
@@ -63,6 +64,7 @@ class Hinge:
     absolute: bool = False
     motion: tuple[Step, ...] = ()
     names: tuple[str, ...] = ()
+    armature: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ class _Builder:
         self.q = {c.name: k for k, c in enumerate(m.model.coordinates)}
         self.v = {s.name: k for k, s in enumerate(m.model.speeds)}
         self.drives = {d.position: k for k, d in enumerate(m.drives)}
+        self.rotors = {str(m.rates[r.rate]): r.inertia for r in m.rotors}
         self.hinge, self.steps = GROUND, ()  # type: int, tuple[Constant, ...]
 
     def add(self, link: Link) -> None:
@@ -160,8 +163,12 @@ class _Builder:
                 drive,
                 absolute,
                 names=(name,),
+                armature=self._armature([f"{name}_dot"]),
             )
         )
+
+    def _armature(self, speeds: Sequence[str]) -> tuple[Expr, ...]:
+        return tuple(self.rotors.get(name, 0) for name in speeds) if self.rotors else ()
 
     def _append(self, hinge: Hinge) -> None:
         self.skeleton.hinges.append(hinge)
@@ -173,8 +180,8 @@ class _Builder:
         """Appends the hinges of a joint, according to the template of its motion.
 
         A rotation or translation by a coordinate that appears nowhere else is a revolute or prismatic hinge, a
-        quaternion with speeds in body axes is a ball. Any other orientation, and all other steps between two
-        orientations, become one chart.
+        quaternion with speeds in body axes is a ball. Any other orientation, one with armature, and all other steps
+        between two orientations, become one chart.
         """
         joint = link.joint
         names = joint.coordinate_names()
@@ -182,7 +189,10 @@ class _Builder:
         runs = _runs(steps, template.TurnBall)
         symbols = _runs(link.motion, TurnBall)
         uses = Counter(_used(steps))
-        simple = [_simple(run) and all(n in names and uses[n] == 1 for n in _moved(run)) for run in runs]
+        simple = [
+            _simple(run) and not self._turns_rotors(run) and all(n in names and uses[n] == 1 for n in _moved(run))
+            for run in runs
+        ]
         placed = [name for run, good in zip(runs, simple, strict=True) if good for name in _moved(run)]
         left = [name for name in names if name not in placed]
         charts = [k for k, good in enumerate(simple) if not good]
@@ -197,6 +207,10 @@ class _Builder:
                 self._hinges(run)
             else:
                 self._chart(left, motion)
+
+    def _turns_rotors(self, run: Sequence[template.Step]) -> bool:
+        """Whether a run is an orientation with armature: the elimination of a ball leaves no room for it."""
+        return any(isinstance(step, template.TurnBall) and step.speeds[0] in self.rotors for step in run)
 
     def _hinges(self, run: Sequence[template.Step]) -> None:
         """One hinge for every step."""
@@ -220,11 +234,20 @@ class _Builder:
         """One hinge for all steps, whose pose and motion are expressions."""
         free = [n for n in names if se.Symbol(n) not in self.drives]
         first_q = self.q[free[0]] if free else -1
+        if held := [n for n in names if n not in free and f"{n}_dot" in self.rotors]:
+            raise NotSupported(
+                f'coordinate "{held[0]}": the recursive engine does not support the armature of a prescribed motion in '
+                "a joint that expressions describe; use the symbolic engine"
+            )
         if isinstance(motion[0], TurnBall):
-            first_v = self.v[motion[0].template.speeds[0]]
+            speeds = [*motion[0].template.speeds]
         else:
-            first_v = self.v[f"{free[0]}_dot"] if free else -1
-        self._append(Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=motion, names=(*free,)))
+            speeds = [f"{n}_dot" for n in free]
+        first_v = self.v[speeds[0]] if speeds else -1
+        rotors = self._armature(speeds)
+        self._append(
+            Hinge(CHART, self.hinge, self.steps, q=first_q, v=first_v, motion=motion, names=(*free,), armature=rotors)
+        )
 
 
 def _constant(step: Step, link: Link) -> Constant:

@@ -205,21 +205,21 @@ def less_outer(M, u, v):
 
 
 @compiled_part(fastmath=FUSED)
-def articulate(hinges, tau, nv, drives, charts, w):
+def articulate(hinges, numbers, tau, nv, drives, charts, w):
     """Articulated inertias and bias forces, from the tips to ground (Featherstone 2008, table 7.1, second pass).
 
-    With motion subspace S: U = I S, D = S^T U, u = tau - S^T p, and the parent gets I - U D^-1 U^T and
-    p + U D^-1 u, where p already contains I c of the velocity-product acceleration c. ``tau`` are the generalized
+    With motion subspace S: U = I S, D = S^T U plus the armature, u = tau - S^T p, and the parent gets I - U D^-1 U^T
+    and p + U D^-1 u, where p already contains I c of the velocity-product acceleration c. ``tau`` are the generalized
     forces of the nv freedoms, then those of the prescribed motions. w keeps what :func:`accelerate` needs.
     """
     for i in range(hinges.shape[0], 0, -1):
-        hinge, y = hinges[i - 1], w[i]
+        hinge, y, rotors = hinges[i - 1], w[i], numbers[i - 1][co.ROTOR :]
         kind, on_ground = hinge.kind, hinge.parent == 0
         IA, IB, IC = symmetric(y, co.A), matrix(y, co.B), symmetric(y, co.C)
         n, f = inertia_times(IA, IB, IC, vector(y, co.ANGULAR_BIAS), vector(y, co.LINEAR_BIAS))
         n, f = add(vector(y, co.P), n), add(vector(y, co.P + 3), f)
         if kind == CHART:
-            ch.articulate_chart(hinge, tau, charts[hinge.chart :], y, n, f)
+            ch.articulate_chart(hinge, rotors, tau, charts[hinge.chart :], y, n, f)
             IA, IB, IC = symmetric(y, co.A), matrix(y, co.B), symmetric(y, co.C)
             n, f = vector(y, co.PASSED), vector(y, co.PASSED + 3)
         elif hinge.drive >= 0:
@@ -248,11 +248,11 @@ def articulate(hinges, tau, nv, drives, charts, w):
             axis = axis_of(y)
             if kind == REVOLUTE:
                 Un, Uf = symmetric_times(IA, axis), transposed_times(IB, axis)
-                D = guarded(dot(Un, axis), IA[0] + IA[3] + IA[5])
+                D = guarded(rotors[0] + dot(Un, axis), rotors[0] + (IA[0] + IA[3] + IA[5]))
                 u = tau[hinge.v] - dot(axis, n)
             else:
                 Un, Uf = times(IB, axis), symmetric_times(IC, axis)
-                D = guarded(dot(Uf, axis), IC[0] + IC[3] + IC[5])
+                D = guarded(rotors[0] + dot(Uf, axis), rotors[0] + (IC[0] + IC[3] + IC[5]))
                 u = tau[hinge.v] - dot(axis, f)
             D = reciprocal(D)
             u, Gn, Gf = u * D, scaled(D, Un), scaled(D, Uf)
@@ -433,3 +433,12 @@ def drive_efforts(hinges, charts, w, motions, at, forces, force_at, passed_at, e
                 efforts[int(chart[drives + j])] = ch.along_axis(chart, axes + 6 * j, n, f)
         else:
             efforts[hinge.drive] = dot(axis_of(y), n if hinge.kind == REVOLUTE else f)
+
+
+@compiled_part
+def drive_rotors(hinges, numbers, drives, efforts):
+    """Adds the force or torque that the armature of every prescribed motion needs."""
+    for i in range(hinges.shape[0]):
+        k = hinges[i].drive
+        if k >= 0:
+            efforts[k] += numbers[i][co.ROTOR] * drives[3 * k + 2]

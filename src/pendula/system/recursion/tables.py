@@ -10,7 +10,7 @@ import numpy as np
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.closures import AngleRow, Axis, GapRow, closure_rows
+from pendula.equations.closures import Axis, CoupledRow, GapRow, Row, closure_rows
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import Mechanism, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
@@ -106,7 +106,7 @@ class Tables:
 
     # -- closed loops ---------------------------------------------------------------------------
 
-    def _closing_row(self, row: GapRow | AngleRow) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
+    def _closing_row(self, row: Row) -> tuple[str, tuple[int, ...], list[tuple[int, Point]]]:
         """Name of a row, its integers, and the points or directions in its columns."""
         if isinstance(row, GapRow):
             child, parent = (self.rows.end(p.body, p.place) for p in (row.child, row.parent))
@@ -114,7 +114,11 @@ class Tables:
             hinges = [p.hinge or self.rows.hinge_of(p.link) for p in (child, parent, frame)]
             places = [(co.CHILD_AT, child), (co.PARENT_AT, parent), (co.NORMAL, frame)]
             return row.name, (co.GAP, *hinges), places
-        assert isinstance(row, AngleRow), f"no row of a loop for {row}"
+        if isinstance(row, CoupledRow):
+            name = row.name.partition(": ")[0]
+            raise NotSupported(
+                f'joint "{name}": the recursive engine supports no couplings of coordinates; use the symbolic engine'
+            )
         a, b = self._direction(row.a), self._direction(row.b)
         hinges = [self.rows.hinge_of(a.link), self.rows.hinge_of(b.link), GROUND]
         return row.name, (co.ANGLE, *hinges), [(co.NORMAL, a), (co.OTHER_NORMAL, b)]
@@ -149,7 +153,7 @@ class Tables:
         note = self.constants.index
         for hinge in self.skeleton.hinges:
             self._note_steps(hinge.steps)
-            for x in hinge.axis:
+            for x in (*hinge.axis, *hinge.armature):
                 note(x)
         for seat, link in zip(self.skeleton.seats, self.mechanism.links, strict=True):
             self._note_steps(seat.steps)
@@ -185,6 +189,7 @@ class Tables:
             hinges[k, ROTATION] = (Q if hinge.absolute else above @ R @ Q).ravel()
             hinges[k, SHIFT] = above @ r
             hinges[k, co.TURN], hinges[k, co.SENSE] = angle, value(hinge.axis[2])
+            hinges[k, co.ROTOR : co.ROTOR + len(hinge.armature)] = [value(x) for x in hinge.armature]
         seats = [follow_steps(seat.steps, value) for seat in self.skeleton.seats]
         R_seat = np.array([turns[s.hinge].T @ found[0] for s, found in zip(self.skeleton.seats, seats, strict=True)])
         r_seat = np.array([turns[s.hinge].T @ found[1] for s, found in zip(self.skeleton.seats, seats, strict=True)])
@@ -293,7 +298,7 @@ def planar_numbers(tables: Tables, hinges: Array, springs: Array, turns: Array) 
     loads = tables.loads
     known = loads["kind"] == co.EFFORT_GIVEN
     known |= (loads["kind"] == co.TORQUE) & (loads["in_body"] == 0)
-    if not np.all(known):
+    if not np.all(known) or any(hinge.armature for hinge in tables.skeleton.hinges):
         return None
     own, parent = turns[1:], table["parent"]
     axis = own[:, :, 2]  # of the hinge, in the axes of its joint

@@ -60,7 +60,11 @@ function readLink(toy, fragment) {
  */
 export async function shareLink(toy) {
   const link = writeLink(toy);
-  history.replaceState(null, "", link);
+  try {
+    history.replaceState(null, "", link);
+  } catch {
+    return "inside another page there is no address: save this one as a file to share it";
+  }
   try {
     await navigator.clipboard.writeText(location.href);
     return "the link is copied: it opens this page in this state";

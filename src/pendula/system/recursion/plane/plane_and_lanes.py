@@ -127,7 +127,7 @@ def spatial_eight(out, inp, context):
     sp.place(hinges, numbers, q, v, drives, charts, w)
     sp.start_inertia(numbers, w)
     power = apply_loads(ctx, q, v, drives, values, v, tau, w)
-    sp.articulate(hinges, tau, nv, drives, charts, w)
+    sp.articulate(hinges, numbers, tau, nv, drives, charts, w)
     sp.accelerate(hinges, drives, charts, w, rates[nq : nq + nv])
     sp.coordinate_rates(hinges, q, v, charts, rates)
     if ctx.quadratures == 1:

@@ -1,0 +1,1 @@
+"""Robots: models read from URDF and MJCF files, and written as such files."""

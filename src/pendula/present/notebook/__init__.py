@@ -1,0 +1,1 @@
+"""What notebooks show: HTML and LaTeX of every result, self-contained and small."""
