@@ -104,7 +104,8 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     except RecursionError:
         cause = "it is not a model: tables and lists are nested too deeply"
     except ValueError as error:  # also for integers of thousands of digits
-        cause = f"it is not valid TOML: {_printable(str(error))}"
+        digits = "int_max_str_digits" in str(error)
+        cause = f"it is not valid TOML: {'an integer has too many digits' if digits else _printable(str(error))}"
     raise ModelError([Problem("file", "", cause)], source=source)
 
 
