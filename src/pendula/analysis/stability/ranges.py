@@ -26,6 +26,7 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
 LOST = "no equilibrium nearby"
@@ -85,7 +86,7 @@ class Range:
 
 @readable
 @dataclass(frozen=True)
-class StabilityRanges:
+class StabilityRanges(Tabular):
     """Verdicts over a parameter. ``str()`` is a table.
 
     Attributes:
