@@ -1,7 +1,7 @@
 /* The engine of an FMU: accelerations, projection onto constraints, an adaptive Runge-Kutta stepper, and variables.
    The generated part above defines the sizes (NQ, NV, NU, ROWS, NP, DERIVED, PREPARED, OUTPUTS, VARIABLES), the arrays
    PARAMETER_START and QUATERNIONS, TYPICAL_LENGTH, and the functions prepare, start, derived, dynamics, constraints,
-   rates, inputs, outputs. */
+   rates, inputs, outputs, solve_linear. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,40 +52,6 @@ static int report(Instance *me, int status, const char *format, ...)
 }
 
 /* -- the linear system ----------------------------------------------------------------------------------- */
-
-/* Elimination with complete pivoting, without dependent equations; overwrites a and b. */
-static void solve_linear(int n, double *a, double *b, int *order, double *x)
-{
-    int rank = 0;
-    for (int i = 0; i < n; ++i) order[i] = i;
-    for (; rank < n; ++rank) {
-        int row = rank, column = rank;
-        for (int i = rank; i < n; ++i)
-            for (int j = rank; j < n; ++j)
-                if (fabs(a[i * n + j]) > fabs(a[row * n + column])) { row = i; column = j; }
-        if (!(fabs(a[row * n + column]) > 1e-12)) break;
-        if (row != rank) {
-            for (int j = 0; j < n; ++j) { double z = a[rank * n + j]; a[rank * n + j] = a[row * n + j]; a[row * n + j] = z; }
-            double z = b[rank]; b[rank] = b[row]; b[row] = z;
-        }
-        if (column != rank) {
-            for (int i = 0; i < n; ++i) { double z = a[i * n + rank]; a[i * n + rank] = a[i * n + column]; a[i * n + column] = z; }
-            int k = order[rank]; order[rank] = order[column]; order[column] = k;
-        }
-        for (int i = rank + 1; i < n; ++i) {
-            double factor = a[i * n + rank] / a[rank * n + rank];
-            if (factor == 0.0) continue;
-            for (int j = rank; j < n; ++j) a[i * n + j] -= factor * a[rank * n + j];
-            b[i] -= factor * b[rank];
-        }
-    }
-    for (int i = 0; i < n; ++i) x[i] = 0.0;
-    for (int i = rank - 1; i >= 0; i--) {
-        double sum = b[i];
-        for (int j = i + 1; j < rank; ++j) sum -= a[i * n + j] * x[order[j]];
-        x[order[i]] = sum / a[i * n + i];
-    }
-}
 
 /* M x = f + G^T lam, G x = c; rows are scaled, and those that depend on others are left out. */
 static void solve_constrained(const double *M, const double *f, const double *G, const double *c, double *x, double *lam)

@@ -13,6 +13,7 @@ import symengine as se
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
+from pendula.equations.printing.programs.c import SOLVE
 from pendula.errors import NotSupported
 from pendula.exchange.blocks import Blocks, blocks_of
 from pendula.exchange.fmu.variables import Output, Variable, outputs_of, start_expressions, variables_of
@@ -60,7 +61,7 @@ def write_source(model: Model, fmi: int, formulation: str | None = None) -> Sour
     counts = f"{len(eq.q) + len(eq.v)} states, {len(blocks.parameters)} parameters, {len(eq.u)} inputs"
     notes = (f"equations by {eq.formulation}: {counts}", *left_out)
     body = _generated(eq, blocks, outputs, variables)
-    rest = [_file("engine.c"), _file(f"fmi{fmi}.c")]
+    rest = [SOLVE, _file("engine.c"), _file(f"fmi{fmi}.c")]
     token = "{" + hashlib.sha256("".join([body, *rest, repr(variables)]).encode()).hexdigest()[:32] + "}"
     head = [f"/* Equations of motion by {_comment(eq.formulation)}, for any C99 compiler. */", "#include <math.h>"]
     text = "\n".join([*head, "#include <stddef.h>", f'#define TOKEN "{token}"', body, *rest])
