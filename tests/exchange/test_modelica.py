@@ -12,23 +12,38 @@ from pendula.exchange.exporting import export
 from tests.exchange.cases import MECHANISMS, close, pairs
 
 SAME = 1e-5
-"""the compiler's solver at its default tolerance"""
+"""the compiler's solver at a tolerance of 1e-9, whose steps cross kinks"""
 DURATION = 0.5
 
 
 @pytest.mark.peer
-@pytest.mark.parametrize(("name", "formulation"), [pair for pair in pairs() if pair[0] != "space_loop"])
+@pytest.mark.parametrize(
+    ("name", "formulation"), [pair for pair in pairs() if pair[0] not in ("space_loop", "redundant")]
+)
 def test_a_modelica_compiler_moves_it_as_we_do(name: str, formulation: str, tmp_path: Path) -> None:
     rumoca = pytest.importorskip("rumoca")
     model = MECHANISMS[name]()
     path = export(model, tmp_path / "Toy.mo", formulation=formulation).path
-    found = rumoca.Session().load(str(path), model="Toy").simulate(t=(0, DURATION), dt=DURATION / 10)
+    config = rumoca.SimConfig(rtol=1e-9, atol=1e-10)
+    compiled = rumoca.Session().load(str(path), model="Toy")
+    try:
+        found = compiled.simulate(t=(0, DURATION), dt=DURATION / 10, config=config)
+    except rumoca.SimulationError as error:
+        if name == "angles" and "not contiguous" in str(error):
+            pytest.skip("Rumoca cannot order the derivatives of this model")
+        raise
     run = pendula.simulate(pendula.compile_system(model, formulation), DURATION, tol=1e-11, samples=11)
     states = np.hstack([run.q, run.v])
     names = [*run.system.layout.coordinates, *run.system.layout.speeds]
+    rows = [int(np.argmin(np.abs(np.array(found.time) - t))) for t in run.t]  # events add rows
     spelled = {"der": "der_"}  # a coordinate with the name of an operator
     for k, state in enumerate(names):
-        close(np.array(found[spelled.get(state, state)])[:11], states[:, k], SAME)
+        close(np.array(found[spelled.get(state, state)])[rows], states[:, k], SAME)
+
+
+def test_redundant_constraints_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(pendula.errors.NotSupported, match="redundant constraints"):
+        export(MECHANISMS["redundant"](), tmp_path / "Toy.mo")
 
 
 @pytest.mark.parametrize("name", ["plane", "quaternion", "loop", "prescribed", "piecewise"])

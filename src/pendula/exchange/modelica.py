@@ -15,6 +15,7 @@ from pendula.equations.matrix import entries
 from pendula.equations.printing import code
 from pendula.equations.printing.programs.listing import Listing, identifier
 from pendula.equations.tape import is_zero
+from pendula.errors import NotSupported
 
 _RESERVED = """
     algorithm and annotation assert block break class connect connector constant constrainedby der discrete each else
@@ -118,9 +119,16 @@ def _parameters(listing: Listing) -> Iterator[str]:
 def _variables(listing: Listing, multipliers: list[str]) -> Iterator[str]:
     from pendula.system.build import compile_system
     from pendula.system.loops.assembly import assemble
+    from pendula.system.loops.mobility import independent_rows
 
     eq = listing.eq
-    start = assemble(compile_system(eq)).state
+    system = compile_system(eq)
+    if eq.loop_rows and independent_rows(system) < eq.loop_rows:
+        raise NotSupported(
+            f"{eq.model.name} has redundant constraints, and Modelica tools cannot determine their multipliers.\n"
+            "  Try: a closing joint with fewer rows."
+        )
+    start = assemble(system).state
     for symbol, value in zip((*eq.q, *eq.v), (*start.q.tolist(), *start.v.tolist()), strict=True):
         yield _declaration("Real", listing, str(symbol), f"start={value!r}, fixed=true")
     for symbol, text in zip(eq.u, listing.inputs, strict=True):
