@@ -1,16 +1,25 @@
-"""Every result is one line, a short text and a picture."""
+"""Every result is one line, a short text and a picture, and goes to another process and back."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
+import multiprocessing
+import pickle
+import struct
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pendula
+from pendula import errors
 from pendula.present.pictures.registry import PLOTS
+from pendula.system.system import System
 
 BEAD = {"theta": 0.0}
 
@@ -45,6 +54,9 @@ MAKERS = {
     "RootLocus": lambda: pendula.linearize("cart-pole", {"theta": 0}).root_locus("x"),
     "Gain": lambda: pendula.linearize("cart-pole", {"theta": 0}).lqr(1.0),
     "Estimator": lambda: pendula.linearize("cart-pole", {"theta": 0}).kalman(),
+    "Fit": lambda: pendula.fit(
+        "pendulum", {"t": np.linspace(0, 2, 21), "theta": pendula.simulate("pendulum", 2, samples=21)["theta"]}, ["l"]
+    ),
     "Reach": lambda: pendula.linearize("cart-pole", {"theta": 0}).controllability(),
     "Sensitivities": lambda: pendula.sensitivities(pendula.simulate("pendulum", 1.0, samples=11), ["l"]),
     "Horizon": lambda: pendula.chaos.horizon(pendula.simulate("pendulum", 1.0, samples=11)),
@@ -62,7 +74,7 @@ MAKERS = {
     "Stability": lambda: pendula.stability("double-pendulum"),
     "StabilityRanges": lambda: pendula.linear.stability_over("hoop-bead", "Omega", 1, 5, at=BEAD, samples=20),
     "System": lambda: pendula.compile_system("four-bar"),
-    "Trajectory": lambda: pendula.simulate("four-bar", 1.0, samples=11),
+    "Trajectory": lambda: pendula.simulate("four-bar", 1.0, samples=11, on_progress=lambda *given: None),
     "Trim": lambda: pendula.equilibria.trim("pendulum", {"theta": 0.5}, ["theta"]),
 }
 OTHERS = {
@@ -122,3 +134,91 @@ def test_modes_are_a_sequence_that_counts_from_one() -> None:
     found = made("Modes")
     assert [mode.number for mode in found] == [1, 2] == [found[k].number for k in (1, 2)]
     assert len(list(found)) == len(found)
+
+
+def _same(one: Any, other: Any, seen: set[int]) -> bool:
+    """Whether two results hold the same values, bit by bit; systems are compared by what they were made of."""
+    if id(one) in seen or inspect.isfunction(one):  # functions of the caller stay with the caller
+        return True
+    seen.add(id(one))
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, System):
+        return (one.model, one.formulation, one.engine) == (other.model, other.formulation, other.engine)
+    if isinstance(one, type):
+        return one is other
+    if isinstance(one, float):
+        return struct.pack("d", one) == struct.pack("d", other)
+    if dataclasses.is_dataclass(one):
+        return all(
+            _same(getattr(one, field.name), getattr(other, field.name), seen) for field in dataclasses.fields(one)
+        )
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(_same(a, b, seen) for a, b in zip(one, other, strict=True))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(_same(one[key], other[key], seen) for key in one)
+    if type(one).__eq__ is object.__eq__ and (names := [*getattr(one, "__dict__", ()), *getattr(one, "__slots__", ())]):
+        return all(_same(getattr(one, name), getattr(other, name), seen) for name in names)
+    return bool(one == other)
+
+
+@pytest.mark.parametrize("name", [*MAKERS, *OTHERS])
+def test_every_result_goes_to_another_process_and_back(name: str) -> None:
+    there = pickle.dumps(made(name))
+    assert len(there) < 3_000_000
+    back = pickle.loads(there)
+    assert str(back) == str(made(name))
+    assert _same(made(name), back, set())
+
+
+def _accelerations(system: System, q: Any, v: Any) -> bytes:
+    return system.accelerations(q, v).tobytes()
+
+
+def _raises(error: Exception) -> None:
+    raise error
+
+
+ERRORS = (
+    errors.ModelError([errors.Problem('body "rod"', "mass", "it is negative", "a positive one")] * 2, source="a.toml"),
+    errors.NotSupported("no"),
+    errors.NoConvergence("did not settle", last=np.arange(3.0), residual=0.5),
+    errors.LoopNotClosed("open", residual=0.1),
+    errors.SingularPose("flat"),
+    errors.ComputationError("not a number"),
+    errors.UsageError("what is this"),
+    errors.NotAnEquilibrium("it moves", residual=0.25),
+)
+
+
+def test_systems_and_errors_come_back_from_a_process_pool() -> None:
+    """A process that inherits nothing: systems are made again there, and give the same bits."""
+    assert {type(error) for error in ERRORS} == set(_kinds(errors.PendulaError))
+    systems = [pendula.compile_system("spatial-rod"), pendula.compile_system("spatial-rod", "maximal")]
+    systems.append(pendula.compile_system(pendula.library.chain(links=8), engine="recursive"))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        for system in systems:
+            state = pendula.assemble(system).state
+            there = pool.submit(_accelerations, system, state.q, state.v).result()
+            assert there == _accelerations(system, state.q, state.v)
+        for error in ERRORS:
+            with pytest.raises(type(error)) as back:
+                pool.submit(_raises, error).result()
+            assert str(back.value) == str(error)
+            assert _same({**vars(error)}, {k: v for k, v in vars(back.value).items() if k in vars(error)}, set())
+
+
+def _kinds(kind: type) -> list[type]:
+    return [
+        found for sub in kind.__subclasses__() if sub.__module__ == errors.__name__ for found in (sub, *_kinds(sub))
+    ]
+
+
+def test_a_model_that_was_used_still_equals_its_copy() -> None:
+    model, other = pendula.library.pendulum(), pendula.library.pendulum()
+    for one in (model, other):
+        pendula.simulate(one, 0.1)
+        assert one.as_written is one
+    assert model == other

@@ -30,6 +30,17 @@ class PendulaError(Exception):
         pendula.errors.UsageError: ...
     """
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors come back from other processes as they were, whatever their constructors take."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[PendulaError], arguments: tuple[Any, ...], content: dict[str, Any]) -> PendulaError:
+    """An error that was pickled."""
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(content)
+    return error
+
 
 @dataclass(frozen=True)
 class Problem:

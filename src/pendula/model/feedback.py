@@ -47,7 +47,7 @@ def closed_loop(model: Model) -> Model:
     forces = tuple(_replaced(force, laws) for force in model.forces)
     inputs = {name: value for name, value in model.inputs.items() if name not in laws}
     closed = model.with_changes(forces=forces, inputs=inputs)
-    vars(closed)["as_written"] = model  # beside the fields, as cached properties are
+    vars(closed)["before_feedback"] = model  # beside the fields, as cached properties are
     return closed
 
 

@@ -123,10 +123,11 @@ class Model(Displayed, Element):
         prescribed = {f"{name}_dot" for j in self.tree for name in j.prescribed()}
         return tuple(s for j in self.tree for s in j.speeds() if s.name not in prescribed)
 
-    @cached_property
+    @property
     def as_written(self) -> Model:
         """The model before feedback laws were written into its forces; itself if there were none."""
-        return self
+        before: Model = vars(self).get("before_feedback", self)  # not kept here: a model that held itself had no end
+        return before
 
     @cached_property
     def laws(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,11 @@ class Course:
     events: Sequence[Event] = ()
     on_progress: Callable[[float, float, int], object] | None = None
     on_samples: Callable[[Array, Array, Array], object] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For other processes: without the functions of the caller, and without machine code."""
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        return kept | {"on_progress": None, "on_samples": None}
 
     def hand_over(self, t: Array, y: Array) -> None:
         """Gives samples of the integration, with the quadratures behind the state, to ``on_samples``."""

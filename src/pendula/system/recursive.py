@@ -79,6 +79,9 @@ class RecursiveSystem(System):
         self.constraints = Constraints(derive_loops(Mechanism(model) if model.closures else mechanism))
         self.loop_rows, self.constraint_names = self.constraints.rows, self.constraints.names
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(RecursiveSystem, symbolic_terms=self.symbolic_terms), (self.model,)
+
     # -- equations, on demand ---------------------------------------------------------------------
 
     @property

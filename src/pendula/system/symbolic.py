@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import ComputationError, SingularPose, UsageError
+from pendula.model.model import Model
 from pendula.system import kernels as kn
 from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.dynamics import bind_tree
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from pendula.numerics.taylor.integrate import Series
 
 
+def _derived_again(model: Model, formulation: str, by_bodies: bool) -> SymbolicSystem:
+    """A system that was pickled."""
+    return SymbolicSystem(derive(model, formulation), by_bodies=by_bodies, derived=True)
+
+
 @final
 class SymbolicSystem(System):
     """Numeric functions of derived equations, of any formulation.
@@ -39,10 +45,12 @@ class SymbolicSystem(System):
         equations: the equations.
         by_bodies: in maximal coordinates, find accelerations body by body instead of all at once. This fails if
             constraint rows are redundant or only a loop holds a massless body.
+        derived: the equations are what the formulation derives from the model. Pickled, the system is then only these
+            two, and it derives the equations again, which gives the same machine code; otherwise it is its equations.
     """
 
-    def __init__(self, equations: Equations, *, by_bodies: bool = True) -> None:
-        self._equations = equations
+    def __init__(self, equations: Equations, *, by_bodies: bool = True, derived: bool = False) -> None:
+        self._equations, self._derived = equations, derived
         self.model = equations.model
         self.layout = Layout.of(self.model, equations.coordinates, equations.speeds)
         self.parameters = np.array([self.model.parameter_values[name] for name in self.layout.parameters], dtype=float)
@@ -62,6 +70,12 @@ class SymbolicSystem(System):
         self.constraints = Constraints(equations, self._programs.block)
         self._joint_layout = Layout.of(self.model) if equations.nodes else self.layout
         self._spare = SpareDynamics()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        by_bodies = self.tree is not None
+        if self._derived:
+            return _derived_again, (self.model, self.formulation, by_bodies)
+        return partial(SymbolicSystem, by_bodies=by_bodies), (self._equations,)
 
     @property
     def equations(self) -> Equations:

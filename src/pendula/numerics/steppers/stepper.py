@@ -26,6 +26,10 @@ ABILITIES = {
 """Abilities of steppers, and their names in messages."""
 
 
+def _stepper_named(name: str) -> Stepper:
+    return STEPPERS[name]
+
+
 @dataclass(frozen=True)
 class Stepper:
     """An integration method: its name, orders, abilities, and its step.
@@ -71,6 +75,10 @@ class Stepper:
     code: Mapping[str, str] = field(default_factory=dict)
     setup: str = ""
     series: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Other processes look it up by its name; its compiled step stays here."""
+        return _stepper_named, (self.name,)
 
     @property
     def fixed(self) -> bool:
