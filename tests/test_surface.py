@@ -113,6 +113,7 @@ TAKE_A_SYSTEM: dict[str, tuple[Any, ...]] = {
     "assemble": (),
     "compile_system": (),
     "find_equilibria": (),
+    "fit": ({"t": [0.0, 0.1, 0.2], "theta": [1.5, 1.4, 1.3]}, ["l"]),
     "integrals": (),
     "equilibria.routh": (),
     "linearize": (HANGING,),

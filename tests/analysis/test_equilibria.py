@@ -11,11 +11,11 @@ from scipy.optimize import brentq, fsolve
 import pendula
 from pendula import library
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.completeness import prove_tree
 from pendula.analysis.equilibria.domain import domain_of
 from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.equilibria.find import _problem, find_equilibria
 from pendula.analysis.equilibria.orbits import Orbits
+from pendula.analysis.equilibria.proofs.completeness import prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stiffening import loosened, round_the_turn, spring_parameters
 from pendula.analysis.equilibria.turning import Turning

@@ -211,3 +211,8 @@ def test_a_joint_that_mimics_another_is_coupled_to_it(tmp_path: Path) -> None:
 def test_names_that_look_like_quantities_are_names(tmp_path: Path) -> None:
     text = ARM.replace('"upper arm"', '"2.arm"').replace('"hand"', '"3 m"')
     assert [b.name for b in load_urdf(write(tmp_path, text)).model.bodies][1:3] == ["2.arm", "3 m"]
+
+
+def test_a_robot_given_as_a_model_file_is_directed_to_its_reader(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="load_robot"):
+        pendula.load(write(tmp_path, ARM))

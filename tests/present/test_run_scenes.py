@@ -104,6 +104,15 @@ def test_a_pin_on_a_cart_is_drawn_where_it_is():
     assert [shape.at for shape in cart.shapes if isinstance(shape, Pivot)] == [(0.2, 0.1, 0.0)]
 
 
+@pytest.mark.parametrize(("kind", "pins"), [("revolute", 1), ("spherical", 1), ("prismatic", 0), ("fixed", 0)])
+def test_pins_of_closing_joints_follow_from_their_rows(kind, pins):
+    from pendula.model.joints import JointLoop
+    from pendula.present.pictures.scenes import _is_pin
+
+    joint = JointLoop(name="close", kind=kind, parent="a", child="b")
+    assert _is_pin(joint) == bool(pins)
+
+
 def test_no_pin_is_drawn_twice_where_a_rod_ends():
     for body in scene_of(run_of("chain")).bodies:
         assert body.is_ground or not any(isinstance(shape, Pivot) for shape in body.shapes)

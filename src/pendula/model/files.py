@@ -43,6 +43,9 @@ def load(path: str | Path) -> Model:
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"load expects the path of a model file, found a {type(path).__name__}")
     text, source = _read(path)
+    if text.lstrip().startswith("<"):
+        advice = "for URDF and MJCF: pendula.exchange.load_robot(path)"
+        raise ModelError([Problem("file", "", "it is XML; a model file is TOML", advice)], source=source)
     return loads(text, source=source)
 
 

@@ -18,6 +18,7 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import deviation_callback, tangent_space
+from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
 BLOCKS = 10
@@ -30,7 +31,7 @@ REGULAR = 3.0
 
 @readable
 @dataclass(frozen=True)
-class Lyapunov:
+class Lyapunov(Tabular):
     """Average exponential rate at which neighbouring motions diverge. ``str()`` gives a sentence.
 
     Attributes:

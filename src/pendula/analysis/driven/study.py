@@ -16,6 +16,7 @@ from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
 NARROW = 1e-9
@@ -61,7 +62,7 @@ class FloquetBoundary:
 
 @readable
 @dataclass(frozen=True)
-class FloquetMap:
+class FloquetMap(Tabular):
     """Multipliers over a parameter.
 
     Attributes:

@@ -14,7 +14,8 @@ from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
 from pendula.model.forces.actions import Between
-from pendula.model.joints import Joint, Side, TreeJoint
+from pendula.model.joints import ClosingJoint, Joint, Side, TreeJoint
+from pendula.model.joints.rows import Perpendicular, SamePoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.present.pictures.signals import signals_of
 from pendula.present.pictures.springs import ground_arm, joint_springs, place_of
@@ -280,7 +281,9 @@ def _is_pin(joint: Joint) -> bool:
     if isinstance(joint, TreeJoint):
         steps = joint.steps()
         return bool(steps) and all(isinstance(step, (Turn, TurnBall)) for step in steps)
-    return joint.type in ("coincident", "revolute", "spherical", "universal")
+    rows = joint.rows() if isinstance(joint, ClosingJoint) else ()
+    turns = 3 - sum(isinstance(row, Perpendicular) for row in rows)
+    return turns > 0 and any(isinstance(row, SamePoint) for row in rows)
 
 
 def _is_end(at: sh.Vector, shapes: Sequence[sh.Shape]) -> bool:
