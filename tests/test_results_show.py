@@ -54,6 +54,9 @@ MAKERS = {
     "RootLocus": lambda: pendula.linearize("cart-pole", {"theta": 0}).root_locus("x"),
     "Gain": lambda: pendula.linearize("cart-pole", {"theta": 0}).lqr(1.0),
     "Estimator": lambda: pendula.linearize("cart-pole", {"theta": 0}).kalman(),
+    "Fit": lambda: pendula.fit(
+        "pendulum", {"t": np.linspace(0, 2, 21), "theta": pendula.simulate("pendulum", 2, samples=21)["theta"]}, ["l"]
+    ),
     "Reach": lambda: pendula.linearize("cart-pole", {"theta": 0}).controllability(),
     "Sensitivities": lambda: pendula.sensitivities(pendula.simulate("pendulum", 1.0, samples=11), ["l"]),
     "Horizon": lambda: pendula.chaos.horizon(pendula.simulate("pendulum", 1.0, samples=11)),

@@ -23,6 +23,7 @@ NAMES = {
     "pendula": "chaos derivation driven equilibria errors exchange extend library linear model results",
     "pendula.analysis.court.agreement": "check",
     "pendula.analysis.equilibria.find": "find_equilibria",
+    "pendula.analysis.fit.fit": "fit",
     "pendula.analysis.linear.linearize": "linearize",
     "pendula.analysis.modes.modes": "modes",
     "pendula.analysis.reactions.forces": "reactions",

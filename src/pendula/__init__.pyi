@@ -13,6 +13,7 @@ from pendula import model as model
 from pendula import results as results
 from pendula.analysis.court.agreement import check as check
 from pendula.analysis.equilibria.find import find_equilibria as find_equilibria
+from pendula.analysis.fit.fit import fit as fit
 from pendula.analysis.linear.linearize import linearize as linearize
 from pendula.analysis.modes.modes import modes as modes
 from pendula.analysis.reactions.forces import reactions as reactions
@@ -68,6 +69,7 @@ __all__ = [
     "explain",
     "extend",
     "find_equilibria",
+    "fit",
     "integrals",
     "library",
     "linear",

@@ -158,3 +158,9 @@ for _name, _ending, _write, _summary in (
     ("modelica", ".mo", "exchange.modelica:write_modelica", "a model in Modelica"),
 ):
     register_format(_name, f"pendula.{_write}", of="Equations", ending=_ending, summary=_summary)
+
+for _name, _ending, _write, _summary in (
+    ("mjcf", ".xml", "write_mjcf:write_mjcf", "a model for MuJoCo"),
+    ("urdf", ".urdf", "write_urdf:write_urdf", "a tree of joints, for robots"),
+):
+    register_format(_name, f"pendula.exchange.robots.{_write}", of="Model", ending=_ending, summary=_summary)

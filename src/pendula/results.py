@@ -28,6 +28,7 @@ NAMES = {
     "pendula.analysis.equilibria.precession": "Precession",
     "pendula.analysis.equilibria.trim": "Trim",
     "pendula.analysis.explain.explanation": "Explanation",
+    "pendula.analysis.fit.result": "Fit FitSeries",
     "pendula.analysis.linear.linear_range": "LinearRange",
     "pendula.analysis.linear.linearize_many": "LinearModels",
     "pendula.analysis.linear.model": "LinearModel Motions",

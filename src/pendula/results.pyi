@@ -27,6 +27,8 @@ from pendula.analysis.equilibria.find import Equilibria as Equilibria
 from pendula.analysis.equilibria.precession import Precession as Precession
 from pendula.analysis.equilibria.trim import Trim as Trim
 from pendula.analysis.explain.explanation import Explanation as Explanation
+from pendula.analysis.fit.result import Fit as Fit
+from pendula.analysis.fit.result import FitSeries as FitSeries
 from pendula.analysis.linear.linear_range import LinearRange as LinearRange
 from pendula.analysis.linear.linearize_many import LinearModels as LinearModels
 from pendula.analysis.linear.model import LinearModel as LinearModel
@@ -109,6 +111,8 @@ __all__ = [
     "Explanation",
     "ExpressionCheck",
     "ExpressionDifference",
+    "Fit",
+    "FitSeries",
     "Floquet",
     "FloquetBoundary",
     "FloquetMap",

@@ -12,7 +12,7 @@ import symengine as se
 
 from pendula import Model, compile_system, library
 from pendula.analysis.court.affine import Affine, affine
-from pendula.analysis.equilibria.equations_at_rest import STEPS, step_of
+from pendula.analysis.equilibria.proofs.equations_at_rest import STEPS, step_of
 from pendula.derivation import formulations
 from pendula.equations.printing.code import PYTHON, SPELLED, write
 from pendula.equations.translate import SYMBOLIC, function_name, translate

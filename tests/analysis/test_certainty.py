@@ -21,7 +21,9 @@ KNOWN = [
     ("cart-pole", {"theta": 0}, "critical: drifts along x, stable otherwise", "proven"),
     ("cart-pole", {"theta": math.pi}, "unstable", "proven"),
     ("hoop-bead", {"theta": 0}, "unstable", "proven"),
-    ("spherical-pendulum", {"theta": 0}, "stable", "indicated"),  # in a regular chart that no interval covers
+    ("spherical-pendulum", {"theta": 0}, "stable", "proven"),  # at a pole of its coordinates
+    ("spherical-pendulum", {"theta": math.pi}, "unstable", "indicated"),
+    ("double-spherical-pendulum", {"theta1": 0, "theta2": 0}, "stable", "proven"),
 ]
 
 
@@ -149,3 +151,24 @@ def test_a_mass_at_the_edge_of_its_domain_proves_nothing() -> None:
     motion = MotionTape(tape, [tape.multiply(0, tape.constant(-1.0))], [[root]])
     assert motion.matrices(np.array([[1.0, 1.1], [0.0, 0.0]]))[0].is_finite
     assert not motion.matrices(np.array([[-1e-9, 1e-9], [0.0, 0.0]]))[0].is_finite
+
+
+@pytest.mark.parametrize(
+    ("height", "stiffness", "verdict", "certainty"),
+    [(3.0, 3.0, "stable", "proven"), (3.0, 60.0, "unstable", "indicated"), (-0.5, 4.0, "stable", "proven")],
+)
+def test_the_pole_of_a_spherical_pendulum_on_a_spring(
+    height: float, stiffness: float, verdict: str, certainty: str
+) -> None:
+    """A spring to a point of the vertical: stiffness m g + k (1 - L/d) h by hand, with d its length at the pole."""
+    spring = {
+        "type": "spring", "from": {"body": "ground", "position": [0, 0, height]}, "to": "bob",
+        "stiffness": stiffness, "length": 0.3,
+    }  # fmt: skip
+    model = pendula.library.spherical_pendulum().with_changes(forces=[spring])
+    m, g, l = (float(model.parameters[k]) for k in "mgl")
+    d = abs(height + l)
+    by_hand = m * g - stiffness * (1 - 0.3 / d) * height
+    assert (by_hand > 0) == (verdict == "stable")
+    found = pendula.stability(model, {"theta": 0.0})
+    assert (found.verdict, found.certainty) == (verdict, certainty)

@@ -11,10 +11,11 @@ from scipy.optimize import brentq, fsolve
 import pendula
 from pendula import library
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.completeness import prove_tree
 from pendula.analysis.equilibria.domain import domain_of
 from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.equilibria.find import _problem, find_equilibria
+from pendula.analysis.equilibria.orbits import Orbits
+from pendula.analysis.equilibria.proofs.completeness import prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stiffening import loosened, round_the_turn, spring_parameters
 from pendula.analysis.equilibria.turning import Turning
@@ -457,3 +458,12 @@ def test_a_search_without_result_says_what_is_left_even_if_closing_loops_leaves_
     found = pendula.find_equilibria(random_mechanism(14))
     assert len(found) == 0
     assert "remains unbalanced" in str(found)
+
+
+def test_invariants_of_no_pose_at_all():
+    """A search that finds nothing groups an empty list of poses."""
+    system = pendula.compile_system(pendula.library.spatial_chain(links=2))
+    orbits = Orbits.of(Balance(system, None, system.parameters))
+    assert orbits is not None
+    some = orbits.features(np.zeros((3, len(system.layout.coordinates))) + np.eye(len(system.layout.coordinates))[0])
+    assert orbits.features(np.zeros((0, len(system.layout.coordinates)))).shape == (0, some.shape[1])

@@ -100,6 +100,63 @@ def test_energy_input_that_the_parameter_switches_on_is_not_called_stable() -> N
 
 
 @pytest.mark.slow
+# -- closed loops --------------------------------------------------------------------------------------------------
+
+
+def four_bar_with(value: str, **parameters: object) -> pendula.Model:
+    model = pendula.library.four_bar()
+    force = {"type": "generalized", "coordinate": "crank", "value": value}
+    return model.with_changes(parameters={**model.parameters, **parameters}, forces=[*model.forces, force])
+
+
+def test_a_loop_loses_its_stability_where_its_potential_does() -> None:
+    """A parallelogram that hangs, with a torque p crank: V = -(m_a/2 + m_b + m_c/2) a g cos(crank) - p crank^2/2."""
+    a, d, g = 0.9, 1.5, 9.81
+    masses = {"crank": 1.1, "coupler": 0.7, "rocker": 1.4}
+
+    def pin(body: str, parent: object) -> dict[str, object]:
+        return {"name": body, "type": "revolute", "parent": parent, "child": body, "measured_from": "ground"}
+
+    close = {"parent": {"body": "coupler", "at": "tip"}, "child": {"body": "rocker", "at": "tip"}}
+    model = pendula.Model(
+        name="parallelogram",
+        gravity=[0, -g, 0],
+        parameters={"p": 0.0},
+        bodies=[{"name": n, "rod": {"mass": m, "length": d if n == "coupler" else a}} for n, m in masses.items()],
+        joints=[
+            pin("crank", "ground"),
+            pin("coupler", {"body": "crank", "at": "tip"}),
+            pin("rocker", {"body": "ground", "position": [d, 0, 0]}),
+            {"name": "close", "type": "coincident", **close},
+        ],
+        forces=[{"type": "generalized", "coordinate": "crank", "value": "p*crank"}],
+        initial={"coupler": "90deg"},
+    )
+    critical = (masses["crank"] / 2 + masses["coupler"] + masses["rocker"] / 2) * a * g
+    found = proven(model, -5, 40)
+    assert (found.certainty, verdicts(found)) == ("proven", ["stable", "unstable"])
+    ((low, high),) = found.windows
+    assert low <= critical <= high
+    assert high - low < 1e-5
+
+
+def test_damping_of_a_loop_that_changes_its_sign_is_proven() -> None:
+    found = proven(four_bar_with("-(p - 1)*crank_dot", p=0.0), 0, 3)
+    assert (found.certainty, verdicts(found)) == ("proven", ["unstable", "asymptotically stable"])
+    ((low, high),) = found.windows
+    assert low <= 1.0 <= high
+    assert high - low < 1e-7
+
+
+def test_lengths_of_a_loop_are_proven_and_without_a_proof_the_width_is_named() -> None:
+    model = pendula.library.four_bar()
+    found = pendula.linear.stability_over(model, "a", 0.8, 1.2, prove=SECONDS, samples=12)
+    assert (found.certainty, found.windows) == ("proven", ())
+    without = pendula.linear.stability_over(model, "a", 0.8, 1.2, samples=12)
+    assert without.certainty == "indicated"
+    assert "no range wider than" in str(without)
+
+
 def test_the_command_proves() -> None:
     from tests.app.conftest import run_command
 

@@ -115,6 +115,35 @@ def test_four_bars_near_the_limit_of_stability(block: int) -> None:
             assert abs(share) < 1e-5, found.grounds  # another equilibrium is near
 
 
+# -- steady motions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["quaternion", pytest.param("xyz", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("share", "certain"), [(0.999, "unstable"), (1.001, "critical"), (-2.0, "critical")])
+def test_a_sleeping_top_is_proven_on_both_sides_of_its_critical_spin(kind: str, share: float, certain: str) -> None:
+    """Iz w = 2 sqrt(m g h I), with moments about the pivot."""
+    critical = 2 * math.sqrt(1.3 * G * 0.5 * (0.2 + 1.3 * 0.25)) / 0.1
+    found = pendula.stability(ball(kind, h=-0.5), {"j0_wz" if kind == "quaternion" else "j0_3_dot": share * critical})
+    assert found.verdict.split(":")[0] == certain
+    assert found.certainty == "proven", found.grounds
+
+
+def test_an_uneven_top_that_sleeps_is_not_proven() -> None:
+    """Its masses change along the spin, so that angular momentum about its axis is not kept."""
+    critical = 2 * math.sqrt(1.3 * G * 0.5 * (0.2 + 1.3 * 0.25)) / 0.1
+    found = pendula.stability(ball(h=-0.5, Iy=0.21), {"j0_wz": 2.0 * critical})
+    assert found.certainty != "proven" or found.verdict == "unstable"
+
+
+@pytest.mark.parametrize(("tilt", "spin"), [(0.5, 60.0), pytest.param(2.5, 5.0, marks=pytest.mark.slow)])
+def test_steady_precession_is_proven_stable(tilt: float, spin: float) -> None:
+    """Both rates of a heavy symmetric top; nutation about each has a real frequency (Goldstein, section 5.7)."""
+    for one in pendula.equilibria.steady_precession("heavy-top", tilt, spin).motions:
+        found = pendula.stability("heavy-top", one)
+        assert found.verdict.startswith("critical: drifts along the rotation about z, the spin of top")
+        assert found.certainty == "proven", found.grounds
+
+
 # -- quaternions -------------------------------------------------------------------------------------------------
 
 

@@ -182,3 +182,29 @@ def balance_of_root() -> float:
     from scipy.optimize import brentq
 
     return float(brentq(lambda x: 3 - 9 * np.sqrt(x) - 4.905 * np.sin(x), 1e-9, 1.0, xtol=1e-14))
+
+
+@pytest.mark.parametrize("damping", ["", " - x0_dot"])
+def test_two_equilibria_that_merge_are_not_called_stable(damping: str) -> None:
+    """-x^3 + 3 x - 2 = -(x - 1)^2 (x + 2): at x = 1 the force pushes to one side, though rounding may hide that."""
+    model = masses(f"-x0**3 + 3*x0 - 2{damping}")
+    found = {round(one["x0"]): pendula.stability(model, one) for one in pendula.find_equilibria(model, box={"x0": 3})}
+    assert set(found) == {-2, 1}
+    assert found[1].verdict == "unstable"
+    assert found[-2].is_stable
+
+
+def test_forces_that_are_small_everywhere_nearby_have_their_sign() -> None:
+    """exp(-50 x^2) leaves 4e-44 of a typical force at sqrt 2, and still the force restores there."""
+    model = masses("-(x0**2 - 2)*exp(-x0**2*50)")
+    for one in pendula.find_equilibria(model, box={"x0": 3}):
+        assert pendula.stability(model, one).verdict == ("stable" if one["x0"] > 0 else "unstable")
+
+
+@pytest.mark.parametrize("power", [2, 5, 9, 10])
+def test_multiple_equilibria_are_found_where_they_are(power: int) -> None:
+    """Newton's method converges slowly to them, and their residual is small long before."""
+    model = masses(f"-(x0 - 1)**{power}")
+    (one,) = pendula.find_equilibria(model, box={"x0": 3})
+    assert one["x0"] == pytest.approx(1.0, abs=1e-7)
+    assert pendula.stability(model, one).verdict == ("stable" if power % 2 else "unstable")

@@ -23,9 +23,9 @@ def test_parameters_and_start_are_those_of_the_page(pendula, tmp_path):
 
 
 def test_too_many_bodies_other_files_and_unknown_names_are_refused(pendula, tmp_path):
-    many = pendula("play", "chain", "-p", "links=41")
+    many = pendula("play", "chain", "-p", "links=31")
     assert many.code == 2
-    assert "at most 40 bodies" in many.err
+    assert "up to 30 bodies fluently" in many.err
     other = pendula("play", "pendulum", "-o", "toy.pdf")
     assert other.code == 2
     assert "must end in .html" in other.err

@@ -252,6 +252,15 @@ def test_a_section_finds_the_crossings_of_the_closed_form(client):
     assert np.allclose(found["x"], 0.0, atol=1e-8)
 
 
+def test_a_section_of_a_ball_joint_takes_its_angular_velocity(client):
+    top = dumps(pendula.library.heavy_top())
+    found = client.result("section", {"event": "pivot_wx = 0 rising", "duration": 2.0}, top)
+    assert (found["of"], found["against"]) == ("pivot_wy", "pivot_wz")
+    assert np.allclose(found["y"], 60.0)  # a symmetric top keeps its spin
+    chosen = client.result("section", {"event": "pivot_wx = 0", "of": "pivot_q1", "against": "pivot_q2"}, top)
+    assert len(chosen["x"]) == len(chosen["y"]) > 0
+
+
 def test_two_runs_are_compared_at_the_same_times(client):
     first, second = (
         client.wait(client.start("simulate", options={"duration": duration, "start": {"theta_dot": speed}}))["id"]

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from pendula.app.studio.kinds import KINDS
-from pendula.app.studio.script import WRITERS, literal, python_script
+from pendula.app.studio.text.script import WRITERS, literal, python_script
 from pendula.errors import UsageError
 from pendula.library import driven_chain
 from pendula.model.files import dumps
@@ -33,6 +33,7 @@ OPTIONS = {
         "duration": 0.5,
         "samples": 3,
     },
+    "compare": {"first": {"duration": 1}, "second": {"duration": 0.5, "formulation": "maximal", "tol": 1e-10}},
     "certificate": {},
     "equations": {"formulation": "kane", "format": "c"},
 }
@@ -63,13 +64,14 @@ def run(text: str) -> dict:
 
 def test_every_kind_that_shows_numbers_can_be_reproduced():
     assert set(WRITERS) == set(OPTIONS)
-    assert set(KINDS) - set(WRITERS) == {"live", "compare", "report", "page", "figure", "script"}
+    assert set(KINDS) - set(WRITERS) == {"live", "report", "page", "figure", "data", "script"}
 
 
 @pytest.mark.parametrize(
     "kind",
     slow_too(
-        ["simulate", "linear", "locus", "ensemble"], sorted(set(OPTIONS) - {"simulate", "linear", "locus", "ensemble"})
+        ["simulate", "linear", "locus", "ensemble", "compare"],
+        sorted(set(OPTIONS) - {"simulate", "linear", "locus", "ensemble", "compare"}),
     ),
 )
 def test_the_script_of_every_kind_runs(kind, capsys):
@@ -89,6 +91,23 @@ def test_any_text_is_one_literal(text):
     for around in (text, f"a{text}", f"{text}b", f"{text}\n", text * 3):
         assert ast.literal_eval(literal(around)) == around
         assert all(letter == "\n" or letter.isprintable() for letter in literal(around))
+
+
+def test_each_result_is_of_its_own_model_and_formulation():
+    changed = {"kind": "simulate", "options": {"parameters": {"l": 8.0}, "duration": 0.1, "samples": 2}}
+    by_bodies = {"kind": "simulate", "options": {"formulation": "maximal", "duration": 0.1, "samples": 2}}
+    plain = {"kind": "linear", "options": {"at": {"theta": 0.0}}}
+    values = run(python_script(PENDULUM, [changed, plain]))
+    assert values["linear"].at.parameters[list(values["system"].layout.parameters).index("l")] == 2.0  # not 8
+    assert run(python_script(PENDULUM, [by_bodies]))["run"].system.formulation == "maximal"
+    assert run(python_script(PENDULUM, [by_bodies, plain]))["system"].formulation != "maximal"
+
+
+def test_a_comparison_gives_the_largest_differences(capsys):
+    run(python_script(PENDULUM, [{"kind": "compare", "options": OPTIONS["compare"]}]))
+    shown = dict(line.split() for line in capsys.readouterr().out.splitlines())
+    assert set(shown) == {"theta", "theta_dot"}
+    assert 0.0 < float(shown["theta"]) < 1e-6  # two formulations and two tolerances
 
 
 def test_options_never_become_code():

@@ -206,3 +206,13 @@ def test_a_joint_that_mimics_another_is_coupled_to_it(tmp_path: Path) -> None:
     assert system.accelerations(q, v) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ModelError, match='no joint "elbow"'):
         load_urdf(write(tmp_path, ARM.replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><mimic joint="elbow"/>')))
+
+
+def test_names_that_look_like_quantities_are_names(tmp_path: Path) -> None:
+    text = ARM.replace('"upper arm"', '"2.arm"').replace('"hand"', '"3 m"')
+    assert [b.name for b in load_urdf(write(tmp_path, text)).model.bodies][1:3] == ["2.arm", "3 m"]
+
+
+def test_a_robot_given_as_a_model_file_is_directed_to_its_reader(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="load_robot"):
+        pendula.load(write(tmp_path, ARM))

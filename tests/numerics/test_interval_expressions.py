@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import symengine as se
 
-from pendula.analysis.equilibria.equations_at_rest import step_of
+from pendula.analysis.equilibria.proofs.equations_at_rest import step_of
 from pendula.numerics.intervals.solve import Roots, all_roots, slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape
 

@@ -49,6 +49,12 @@ class Browser:
     def _attach(self, width, height, dark):
         targets = self.ask("Target.getTargets")["targetInfos"]
         page = next(t["targetId"] for t in targets if t["type"] == "page")
+        self._size = width, height, dark
+        self._enter(page)
+
+    def _enter(self, page):
+        """Talks to a tab from now on."""
+        (width, height, dark), self._session = self._size, None
         self._session = self.ask("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.ask(f"{domain}.enable")
@@ -59,6 +65,28 @@ class Browser:
         self.ask("Emulation.setEmulatedMedia", features=scheme)
 
     _session = None
+
+    def new_tab(self):
+        """Opens another tab and talks to it; returns the session of the tab before, for ``go_back``."""
+        before, self._session = self._session, None
+        self._enter(self.ask("Target.createTarget", url="about:blank")["targetId"])
+        return before
+
+    @property
+    def session(self):
+        """The session of the tab it talks to."""
+        return self._session
+
+    def go_back(self, session):
+        """Talks to a tab that was left, and brings it to the front."""
+        self._session = session
+        self.ask("Page.bringToFront")
+
+    def permit(self, *permissions):
+        """Grants permissions that a person would be asked for."""
+        session, self._session = self._session, None
+        self.ask("Browser.grantPermissions", permissions=list(permissions))
+        self._session = session
 
     def ask(self, method, **parameters):
         """Sends a command and waits for its answer."""

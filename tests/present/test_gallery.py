@@ -33,5 +33,5 @@ def test_an_unknown_name_is_refused_before_anything_is_written(tmp_path):
 def test_a_mechanism_too_large_for_a_page_is_named_with_the_reason(tmp_path, monkeypatch):
     monkeypatch.setattr("pendula.present.live.content.MOST_BODIES", 1)
     text = write_gallery(tmp_path, ["pendulum", "four-bar"]).read_text(encoding="utf-8")
-    assert "four-bar: a live page moves at most 1 bodies in time" in text
+    assert "four-bar: a live page moves up to 1 bodies fluently" in text
     assert 'href="four-bar.html"' not in text

@@ -194,6 +194,22 @@ def test_a_body_that_is_let_go_in_motion_is_thrown(pages):
     assert page.run("window.thrown") > 0.02
 
 
+@pytest.mark.parametrize(("mechanism", "body"), [("four-bar", "rocker"), ("heavy-top", "top"), ("cart-pole", "pole")])
+def test_a_hand_on_a_pin_does_not_tear_the_mechanism(pages, mechanism, body):
+    """A point that hardly moves resists any force: a hand there pulls with a bounded one."""
+    page = pages(mechanism).open()
+    page.run("pendula.pause(); pendula.start(); pendula.play()")
+    start = page.where(body)  # its origin, where it is pinned
+    page.drag((start[0] + 1, start[1] + 1), (start[0] + 150, start[1] - 120), hold=0.5)
+    typical = page.run("JSON.parse(document.getElementById('record').textContent).about.energy")
+    energy = page.run("pendula.energy")
+    page.mouse("Released", start[0] + 150, start[1] - 120, buttons=0)
+    assert page.run("pendula.playing"), page.run("pendula.message")
+    assert energy["kinetic"] < 100 * typical
+    assert page.run("pendula.energy_drift") < 1e-3
+    page.is_calm()
+
+
 @pytest.mark.parametrize("paused", [False, True], ids=["playing", "paused"])
 def test_dragging_a_coupler_keeps_the_loop_closed(pages, paused):
     page = pages("four-bar").open()
@@ -250,6 +266,62 @@ def test_a_shared_link_restores_the_state_exactly(pages, mechanism):
     assert page.run("[pendula.time, pendula.state, pendula.parameters]") == seen
     assert not page.run("pendula.playing")
     page.is_calm()
+
+
+def test_share_copies_the_link_to_the_clipboard(pages):
+    page = pages("double-pendulum").open()
+    page.browser.permit("clipboardReadWrite", "clipboardSanitizedWrite")
+    page.run("pendula.pause(); pendula.start(); pendula.step(0.3)")
+    page.browser.ask("Page.bringToFront")
+    page.click("share")
+    page.wait_for("pendula.message.startsWith('the link is copied')")
+    copied = page.run("navigator.clipboard.readText()")
+    assert copied == page.run("location.href")
+    assert copied.startswith(page.path.as_uri() + "#t=0.3&theta1=")
+    page.is_calm()
+
+
+def test_without_a_clipboard_the_address_holds_the_link(pages):
+    page = pages("double-pendulum").open()
+    page.run(
+        "pendula.pause(); pendula.start(); pendula.step(0.2);"
+        "Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })"
+    )
+    page.click("share")
+    page.wait_for("pendula.message.startsWith('the address of this page')")
+    assert page.run("location.hash").startswith("#t=0.2&theta1=")
+    page.is_calm()
+
+
+def test_two_pages_of_one_file_are_independent(pages):
+    """A link of one opens the other in its state; then each has its own parameters and its own time."""
+    page = pages("double-pendulum").open()
+    page.run("pendula.pause(); pendula.set('l', 1.7); pendula.step(0.4)")
+    page.click("share")
+    page.wait_for("location.hash.length > 1")
+    link, kept = page.run("location.hash"), page.run("pendula.state")
+    first = page.browser.new_tab()
+    page.open(link)
+    assert page.run("pendula.state") == kept
+    assert page.run("pendula.parameters.l") == 1.7
+    page.run("pendula.set('l', 2.5); pendula.start({ theta1: 1 }); pendula.step(0.1)")
+    changed = page.run("pendula.state")
+    page.is_calm()
+    second = page.browser.session
+    page.browser.go_back(first)
+    assert page.run("pendula.state") == kept
+    assert page.run("pendula.parameters.l") == 1.7
+    page.run("pendula.set('l', 1.9); pendula.step(0.1)")
+    page.click("share")
+    page.wait_for("location.hash.includes('l=1.9')")
+    link, kept = page.run("location.hash"), page.run("pendula.state")
+    page.browser.go_back(second)
+    assert page.run("pendula.state") == changed
+    page.run(f"location.hash = {json.dumps(link)}")  # pasted into the address of a page that is open
+    page.wait_for("pendula.parameters.l === 1.9")
+    assert page.run("pendula.state") == kept
+    page.browser.ask("Page.close")
+    page.browser.go_back(first)
 
 
 def test_a_link_that_holds_no_state_is_refused(pages):
@@ -326,6 +398,44 @@ def test_modes_follow_the_sliders(pages):
     page.wait_for(f"Math.abs({frequency} - {2 * before}) < 0.01 * {before}")
     page.run(f"pendula.set('g', {g})")
     page.wait_for(f"{frequency} === {before}")
+    page.is_calm()
+
+
+# --- events -----------------------------------------------------------------------------------------------------
+
+WATCHED = ["lowest: phi1 = 0 rising", "phi2_dot = 0", "stop: phi2 <= -80deg"]
+
+
+def test_events_are_found_where_the_library_finds_them(browser, tmp_path):
+    """Times of all events up to the one that stops; there, the state is on the limit."""
+    model, start = library.double_physical_pendulum(), {"phi1": 1.0, "phi2": 1.5}
+    path = pendula.play(model, tmp_path / "events.html", initial_state=start, events=WATCHED)
+    page = Page(browser, path).open()
+    page.run("pendula.pause(); pendula.tolerance = 1e-11; pendula.start(); pendula.step(20)")
+    run = pendula.simulate(model, 20.0, initial_state=start, events=WATCHED, tol=1e-11)
+    found = page.run("pendula.events")
+    assert list(found) == list(run.events)
+    for name, expected in run.events.items():
+        assert len(expected) > 0
+        assert found[name] == pytest.approx(expected.t, abs=1e-6)
+    assert page.run("pendula.time") == pytest.approx(run.t[-1], abs=1e-6)
+    assert page.run("pendula.state.phi2") == pytest.approx(math.radians(-80), abs=1e-9)
+    assert page.run("pendula.message").startswith("stopped: phi2 <= -80deg")
+    assert not page.run("pendula.playing")
+    before = page.run("pendula.time")
+    page.run("pendula.step(0.1)")  # it goes on from there
+    assert page.run("pendula.time") == pytest.approx(before + 0.1)
+    assert page.run("document.getElementById('events').children.length") == 3
+    page.is_calm()
+
+
+def test_a_playing_page_pauses_at_a_stop(browser, tmp_path):
+    path = pendula.play(
+        library.pendulum(), tmp_path / "stop.html", initial_state={"theta": 0.3}, events=["stop: theta <= 0"]
+    )
+    page = Page(browser, path).open()
+    page.wait_for("!pendula.playing")
+    assert page.run("pendula.state.theta") == pytest.approx(0, abs=1e-8)
     page.is_calm()
 
 

@@ -260,7 +260,7 @@ def test_a_notebook_with_every_kind_of_result() -> None:
 @pytest.mark.slow
 @pytest.mark.browser
 def test_displays_work_in_a_browser(tmp_path: Path) -> None:
-    """Frames start their scripts, nothing is requested, nothing goes to the console."""
+    """Nothing is requested, nothing goes to the console; in frames that a test may look into, scripts have started."""
     browser = pytest.importorskip("tests.present.browser")
     if browser.BROWSER is None:
         pytest.skip("there is no browser")
@@ -271,6 +271,14 @@ def test_displays_work_in_a_browser(tmp_path: Path) -> None:
         tab.open(page)
         assert not tab.troubles
         assert {address.partition(":")[0] for address in tab.requests} <= {"file", "about", "data"}
+    open_frames = page.read_text(encoding="utf-8").replace('sandbox="allow-scripts allow-downloads" loading="lazy"', "")
+    page.write_text(open_frames, encoding="utf-8")
+    with browser.Browser(1200) as tab:
+        tab.open(page)
+        inside = "document.querySelectorAll('iframe')[{}].contentWindow"
+        assert tab.run(f"typeof {inside.format(1)}.pendula") == "object"
+        assert tab.run(f"{inside.format(1)}.document.querySelectorAll('input[type=range]').length") >= 3  # sliders
+        assert tab.run(f"{inside.format(0)}.document.querySelector('canvas').width") > 300
 
 
 def test_quantiles_of_ensembles_are_those_of_numpy() -> None:

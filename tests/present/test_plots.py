@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+import pendula
+from pendula import library
 from pendula.errors import UsageError
 from pendula.files import write_figure
 from pendula.present import RunSeries, plot_run
@@ -130,3 +132,28 @@ def test_torques_that_are_rounding_get_no_panel():
     assert pins["|force| [N]"] > 1
     hoop = panels(pendula.library.hoop_bead())
     assert hoop["|torque| [N m]"] > 0.1
+
+
+DRIVEN = {"at": {"theta1": np.pi}, "tol": 1e-9}
+
+
+def shaken():
+    return library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pendula.chaos.lyapunov("pendulum", 5.0, segments=20),
+        lambda: pendula.sensitivities(pendula.simulate("pendulum", 1.0, samples=10), ["l"]),
+        lambda: pendula.driven.floquet(shaken(), **DRIVEN),
+        lambda: pendula.driven.floquet_over(shaken(), "omega", 90, 100, samples=2, **DRIVEN),
+        lambda: pendula.linear.stability_chart("hoop-bead", ("Omega", 2, 4), ("g", 5, 15), at={"theta": 0}, samples=3),
+        lambda: pendula.linear.stability_over("hoop-bead", "Omega", 2.0, 4.0, at={"theta": 0}, samples=5),
+    ],
+    ids=["lyapunov", "sensitivities", "floquet", "floquet-over", "chart", "ranges"],
+)
+def test_titles_name_the_mechanism(make):
+    found = make()
+    name = getattr(found, "mechanism", "") or found.system.model.name
+    assert pendula.plot(found).get_suptitle().startswith(f"{name}: ")

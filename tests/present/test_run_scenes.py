@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import time
 import zlib
 from functools import cache
 
@@ -12,11 +13,14 @@ import numpy as np
 import pytest
 
 import pendula
+from pendula import library
 from pendula.errors import UsageError
+from pendula.present.live.content import live_content
 from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.player.packing import pack
 from pendula.present.player.page import animation_html
 from pendula.present.player.shapes import Pivot
+from pendula.present.player.springs import spiral
 from tests.present.browser import BROWSER, Browser
 
 
@@ -98,6 +102,15 @@ def test_a_pin_on_a_cart_is_drawn_where_it_is():
     run = pendula.simulate(pendula.Model(**CART), 0.5, samples=20)
     cart = next(body for body in scene_of(run).bodies if body.name == "cart")
     assert [shape.at for shape in cart.shapes if isinstance(shape, Pivot)] == [(0.2, 0.1, 0.0)]
+
+
+@pytest.mark.parametrize(("kind", "pins"), [("revolute", 1), ("spherical", 1), ("prismatic", 0), ("fixed", 0)])
+def test_pins_of_closing_joints_follow_from_their_rows(kind, pins):
+    from pendula.model.joints import JointLoop
+    from pendula.present.pictures.scenes import _is_pin
+
+    joint = JointLoop(name="close", kind=kind, parent="a", child="b")
+    assert _is_pin(joint) == bool(pins)
 
 
 def test_no_pin_is_drawn_twice_where_a_rod_ends():
@@ -197,3 +210,94 @@ def test_signals_lines_and_the_traced_point_are_chosen_by_hand(tmp_path):
             "crank, clicked",
         )
         assert browser.troubles == []
+
+
+# --- springs across joints ---------------------------------------------------------------------------------------
+
+
+def test_torsion_springs_are_spirals_whose_ends_turn_with_their_bodies():
+    run = pendula.simulate("double-pendulum", 0.5, samples=20)
+    scene = scene_of(run)
+    assert [(scene.bodies[s.outer].name, scene.bodies[s.inner].name) for s in scene.spirals] == [
+        ("ground", "upper"),
+        ("upper", "lower"),
+    ]
+    for spring in scene.spirals:
+        for k in (0, 7, 19):
+            outer, inner = spring.ends(scene.bodies, k)
+            points = spiral(spring, (outer, inner), 0.1)
+            center = inner[0] + inner[1] @ spring.at
+            assert points[-1] == pytest.approx(center + 0.1 * outer[1] @ spring.outer_arm, abs=1e-12)
+            assert points[0] - center == pytest.approx(0.03 * inner[1] @ spring.inner_arm, abs=1e-12)
+            turned = np.cross(points[:-1] - center, points[1:] - center)[:, 2]
+            assert np.all(turned > 0)  # it winds in one sense
+
+
+def test_a_spring_on_a_slide_is_a_coil_as_long_as_its_coordinate():
+    run = pendula.simulate("spring-mass-bar", 0.5, samples=20)
+    (coil,) = scene_of(run).links
+    length = np.linalg.norm(coil.end - coil.start, axis=1)
+    assert length - length[0] == pytest.approx(run["x"] - run["x"][0], abs=1e-12)
+    assert np.all(length > 1.0)  # without a free length, it begins behind the origin
+
+
+def test_a_coil_with_a_free_length_begins_where_its_coordinate_is_zero():
+    text = pendula.dumps(library.spring_mass_bar()).replace('stiffness = "k"', 'stiffness = "k"\nlength = 0.7')
+    run = pendula.simulate(pendula.loads(text), 0.1, initial_state={"x": 0.9}, samples=5)
+    (coil,) = scene_of(run).links
+    assert np.linalg.norm(coil.end - coil.start, axis=1) == pytest.approx(run["x"], abs=1e-12)
+
+
+def test_a_torsion_spring_without_stiffness_is_not_drawn():
+    scene = scene_of(pendula.simulate(library.double_pendulum().with_parameters({"k2": 0.0}), 0.1, samples=3))
+    assert [scene.bodies[spring.inner].name for spring in scene.spirals] == ["upper"]
+
+
+def test_turned_joints_carry_the_axis_of_their_spring():
+    """A slide along y of a frame that is turned by 90 degrees moves along -x."""
+    text = pendula.dumps(library.spring_mass_bar()).replace(
+        'name = "x"\ntype = "prismatic"', 'name = "x"\ntype = "prismatic"\naxis = [0, 1, 0]'
+    )
+    model = pendula.loads(text)
+    data = model.model_dump(by_alias=True, exclude_unset=True)
+    for joint in data["joints"]:
+        if joint["name"] == "x":
+            joint["parent"] = {**joint["parent"], "rotation": {"axis": [0, 0, 1], "angle": "90deg"}}
+    run = pendula.simulate(type(model).model_validate(data), 0.2, samples=5)
+    (coil,) = scene_of(run).links
+    along = (coil.end - coil.start) @ np.array([-1.0, 0.0, 0.0])
+    assert np.linalg.norm(coil.end - coil.start, axis=1) == pytest.approx(along, abs=1e-9)
+
+
+def test_live_pages_draw_the_springs_of_the_player():
+    for name in ("double-pendulum", "disc-bar", "spring-mass-bar"):
+        scene = scene_of(pendula.simulate(name, 0.1, samples=3))
+        record = live_content(name)["record"]["scene"]
+        assert len(record["spirals"]) == len(scene.spirals)
+        assert [link["kind"] for link in record["links"]] == [link.kind for link in scene.links]
+        assert all(spring["outer_arm"] for spring in record["spirals"])
+
+
+def test_the_player_marks_the_events_of_a_run():
+    run = pendula.simulate("pendulum", 3.0, samples=60, events=["lowest: theta = 0", "theta >= 3"])
+    scene = scene_of(run)
+    assert [(event.name, list(event.t)) for event in scene.events] == [("lowest", list(run.events["lowest"].t))]
+    page = animation_html(scene)
+    text = re.search(r'<script id="scene" type="application/json">(.*?)</script>', page, re.DOTALL)[1]
+    (record,) = json.loads(text)["events"]
+    assert record["t"] == pytest.approx(run.events["lowest"].t, rel=1e-8)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium found")
+def test_ticks_of_events_are_at_their_times(tmp_path):
+    run = pendula.simulate("pendulum", 4.0, samples=60, events=["theta = 0"])
+    path = pendula.animate(run, tmp_path / "events.html")
+    with Browser(900) as browser:
+        browser.open(path)
+        end = time.monotonic() + 30
+        while browser.run("document.body.dataset.ready") != "true":
+            assert time.monotonic() < end
+        places = browser.run("[...document.querySelectorAll('#ticks i')].map(i => parseFloat(i.style.left) / 100 * 4)")
+        assert places == pytest.approx(run.events["theta = 0"].t.tolist(), abs=1e-4)
+        assert not browser.troubles

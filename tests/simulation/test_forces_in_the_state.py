@@ -135,3 +135,29 @@ def test_fixed_steps_that_keep_crossing_a_jump_are_noted() -> None:
     (note,) = (n for n in run.remarks if "sticks" in n)
     assert "-0.5*sign(theta_dot)" in note
     assert "tanh((theta_dot)/eps)" in note
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-9, 1e-11])
+def test_a_zone_that_fits_between_the_stages_of_a_step_is_not_passed_in_silence(tol: float) -> None:
+    """The zone is a sixth of a step wide, and no stage of dop853 lies in it; the work in it follows by hand.
+
+    In the zone x'' = -x + F, so on the way there and back x^2 + v^2 changes by 2 F times the width passed.
+    """
+    push, low, high = 25.8, -0.0639, -0.0014151545823935033
+    mass = pendula.Model(
+        name="mass",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "b", "mass": 1.0}],
+        joints=[{"name": "x", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "b"}],
+        forces=[
+            {"type": "generalized", "coordinate": "x", "value": f"-x + ({push} if x > {low} and x < {high} else 0)"}
+        ],
+        initial={"x": 1.0, "x_dot": 0.3},
+    )
+    run = pendula.simulate(mass, 6.0, tol=tol, samples=601)
+    x, v = run.q[:, 0], run.v[:, 0]
+    # The energy 1.09/2 of the first swing is less than the work to cross the zone: it never gets to its other side.
+    assert push * (high - low) > 1.09 / 2
+    assert x.min() > low
+    outside = x > high
+    np.testing.assert_allclose((x**2 + v**2)[outside], 1.09, rtol=1e-4)

@@ -7,6 +7,7 @@ tests/present/test_live_page.py runs the same engine in Chromium.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from functools import lru_cache
@@ -16,8 +17,11 @@ import pytest
 
 import pendula
 from pendula import library
+from pendula.analysis.modes.motion import unit_direction
+from pendula.errors import NotSupported
 from pendula.present.live.content import live_content
 from pendula.present.web import bundle
+from pendula.system.live.program import write_live
 from tests.helpers import random_mechanism, slow_too
 
 NODE = shutil.which("node")
@@ -275,19 +279,23 @@ def test_time_slows_and_the_page_says_so(tmp_path):
 
 MODES = {
     "chain": (lambda: library.chain(links=3), {"l": 0.7}),
+    "double-pendulum": (library.double_pendulum, {"k1": 400.0, "c1": 12.0, "c2": 2.0}),
     "double-physical-pendulum": (library.double_physical_pendulum, {"l1": 1.1, "g": 4.0}),
     "four-bar": (library.four_bar, {"b": 2.1, "g": 5.0}),
     "slider-crank": (library.slider_crank, {"g": 20.0}),
     "linkage": (library.linkage, {"g": 3.0}),
     "spring-mass-bar": (library.spring_mass_bar, {"k": 100.0}),
     "cart-pole": (library.cart_pole, {"l": 2.0}),
+    "gyro-pendulum": (library.gyro_pendulum, {"g": 7.0}),
+    "damped chain": (lambda: library.chain(links=10, damping=0.3), {"l": 0.8, "c": 0.5}),
 }
-QUICK_MODES = ("chain", "four-bar", "spring-mass-bar")
+QUICK_MODES = ("chain", "double-pendulum", "four-bar", "gyro-pendulum")
 
 
 @pytest.mark.parametrize("mechanism", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))
 def test_modes_at_changed_parameters_are_those_of_the_library(mechanism, tmp_path):
-    """Equilibrium and frequencies, from differences of forces in the page and from exact derivatives in the library."""
+    """Equilibrium, damped and undamped frequencies, damping ratios and starts: from differences of forces in the page,
+    and from exact derivatives in the library."""
     make, changed = MODES[mechanism]
     model = make()
     near = content_of(model)["record"]["modes"]["q"]
@@ -298,6 +306,47 @@ def test_modes_at_changed_parameters_are_those_of_the_library(mechanism, tmp_pat
     found = run_engine(model, script, tmp_path, "../../system/live/modes.js")
     system = pendula.compile_system(model.with_parameters(changed))
     rest = pendula.equilibria.equilibrium_at(system, dict(zip(system.layout.coordinates, found["q"], strict=True)))
-    modes = [mode for mode in pendula.modes(system, rest) if mode.frequency]
+    library_modes = pendula.modes(system, rest, damped=True)
+    modes = [mode for mode in library_modes if mode.frequency]
+    listed = found["listed"]
     assert found["q"] == pytest.approx(rest.q, abs=1e-7)
-    assert [mode["omega"] for mode in found["listed"]] == pytest.approx([m.frequency for m in modes], rel=1e-6)
+    assert [mode["omega"] for mode in listed] == pytest.approx([m.frequency for m in modes], rel=1e-6)
+    assert [mode["damped"] for mode in listed] == pytest.approx([m.damped_frequency for m in modes], rel=1e-6)
+    assert [mode["ratio"] for mode in listed] == pytest.approx([m.damping_ratio for m in modes], abs=1e-6)
+    linear = library_modes.linear
+    for mode, exact in zip(listed, modes, strict=True):
+        direction, _ = unit_direction(linear, exact.scaled)
+        assert mode["q"] == pytest.approx(np.real(linear.N @ (linear.Z @ direction)), abs=1e-5)
+        speeds = np.real(linear.Z @ (direction * exact.eigenvalue))
+        assert mode["v"] == pytest.approx(speeds, abs=1e-5 * exact.frequency)
+
+
+def test_equations_too_long_for_a_browser_are_refused_with_the_number_that_would_do():
+    """The number is right: that many bodies are written, one fourth more are not."""
+    with pytest.raises(NotSupported, match=r"about (\d+) bodies of this kind would do") as refused:
+        write_live(library.spatial_chain(links=12), wrenches=False)
+    count = int(re.search(r"about (\d+) bodies", str(refused.value))[1])
+    assert 6 < count < 12
+    assert write_live(library.spatial_chain(links=count), wrenches=False).sizes["bodies"] == count
+    with pytest.raises(NotSupported):
+        write_live(library.spatial_chain(links=count + 2), wrenches=False)
+
+
+EIGENVALUES = """
+let seed = 7; const random = () => { seed = (seed * 16807) % 2147483647; return seed / 1073741823.5 - 1; };
+console.log(JSON.stringify([1, 2, 5, 12, 30].map(n => {
+  const A = Array.from({ length: n }, () => Array.from({ length: n }, random)), kept = A.map(row => row.slice());
+  return [kept, eigenvaluesOf(A).map(({ re, im }) => [re, im])];
+})));
+"""
+
+
+def test_eigenvalues_of_real_matrices_are_those_of_lapack(tmp_path):
+    for matrix, found in run_script(bundle.script("../../system/live/eigen.js") + EIGENVALUES, tmp_path):
+        expected = np.linalg.eigvals(np.array(matrix))
+        left = [complex(*pair) for pair in found]
+        assert len(left) == len(expected)
+        for value in expected:
+            nearest = min(left, key=lambda other: abs(other - value))
+            assert abs(nearest - value) < 1e-10 * max(1.0, abs(value))
+            left.remove(nearest)

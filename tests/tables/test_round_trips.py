@@ -198,6 +198,40 @@ def test_results_at_rest_have_tables(tmp_path: Path) -> None:
                 pendula.load_run(path)
 
 
+SWEEPS = {
+    "FloquetMap": "multiplier.largest",
+    "StabilityRanges": "range.low",
+    "StabilityChart": "chart.size",
+    "LinearModels": "K.theta.theta",
+    "Divergence": "distance",
+    "Horizon": "distance",
+    "Lyapunov": "exponent",
+}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_sweeps_have_tables(name: str, tmp_path: Path) -> None:
+    from tests.test_results_show import made as shown
+
+    found = shown(name)
+    table = found.table()
+    assert np.isfinite(found.to_pandas()[SWEEPS[name]]).all()
+    assert {*found.to_xarray().dims} == {*table.sizes}
+    for ending in ENDINGS:
+        found.save(tmp_path / f"x{ending}")
+        assert read_table(tmp_path / f"x{ending}").digest() == table.digest()
+
+
+def test_a_chart_of_stability_is_labelled_by_its_parameters() -> None:
+    from tests.test_results_show import made as shown
+
+    chart = shown("StabilityChart")
+    size = chart.to_xarray()["chart.size"]
+    assert size.dims == tuple(reversed(chart.parameters))
+    x, y = chart.parameters
+    assert float(size.sel({x: chart.x[1], y: chart.y[0]})) == chart.size[0, 1]
+
+
 # --- tables themselves ---------------------------------------------------------------------------------------------
 
 

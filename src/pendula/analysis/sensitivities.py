@@ -57,6 +57,7 @@ class Sensitivities(Tabular):
         units: unit of each of the names; empty if it is not known.
         tolerance: of the integration.
         notes: remarks, such as which values do not follow their expression in the model.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -73,6 +74,7 @@ class Sensitivities(Tabular):
     units: Mapping[str, str]
     tolerance: float
     notes: tuple[str, ...] = ()
+    mechanism: str = ""
 
     def __getitem__(self, key: tuple[str, str]) -> Array:
         if not isinstance(key, tuple) or len(key) != 2:
@@ -133,12 +135,14 @@ def sensitivities(
         raise UsageError(f"sensitivities takes a run, found {shown(run)}; use simulate(system, duration)")
     wanted = _known(run, names)
     _refuse_loops(run.system.model)
+    if run.system.inputs.over_time:
+        raise NotSupported("sensitivities need inputs as numbers or expressions; those of this run are given over time")
     tolerance = (run.tolerance if run.step is None else 1e-9) if tol is None else tol
     if not isinstance(tolerance, (int, float)) or not 1e-14 <= tolerance <= 1e-3:
         raise UsageError(f"the tolerance must lie between 1e-14 and 1e-3, found {tolerance!r}")
     system = symbolic(run.system.in_joints.system)
-    along, held = _parameter_changes(system, run.parameters, wanted)
-    _refuse_kinks(system, {n for n, row in zip(system.layout.parameters, along, strict=True) if row.any()})
+    along, held = parameter_changes(system, run.parameters, wanted)
+    refuse_kinks(system, {n for n, row in zip(system.layout.parameters, along, strict=True) if row.any()})
     dq, dv, kept = _initial_changes(run, system, wanted, along)
     scales = _scales(system, run.parameters, wanted)
     first = np.concatenate([dq, dv]) * scales
@@ -149,7 +153,7 @@ def sensitivities(
     return Sensitivities(
         names=wanted, t=run.t, q=S[:, :nq], v=S[:, nq:], layout=system.layout,
         units={name: units.get(name, "") for name in wanted}, tolerance=float(tolerance),
-        notes=(*held, *kept, *_away(run, system, y)),
+        notes=(*held, *kept, *_away(run, system, y)), mechanism=system.model.name,
     )  # fmt: skip
 
 
@@ -179,7 +183,7 @@ def _refuse_loops(model: Model) -> None:
         )
 
 
-def _refuse_kinks(system: System, changing: Collection[str]) -> None:
+def refuse_kinks(system: System, changing: Collection[str]) -> None:
     """Raises NotSupported if an expression is not smooth; ``changing`` are the parameters that vary."""
     model, found = system.model, []
     for kind, elements in (("force", model.forces), ("joint", model.tree)):
@@ -207,7 +211,7 @@ def _texts(fields: Any) -> list[str]:
     return [fields] if isinstance(fields, str) else []
 
 
-def _parameter_changes(system: System, vector: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+def parameter_changes(system: System, vector: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     """Changes of all parameters with each of the names, shape (parameters, names), and notes on those that stay."""
     layout, slopes = system.layout, definition_slopes(system, vector)
     values = layout.parameter_values(vector)

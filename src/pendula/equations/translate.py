@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import symengine as se
@@ -17,9 +19,24 @@ from pendula.model.expressions.functions import FUNCTIONS, Column
 _CONSTANTS: dict[str, Expr] = {"pi": se.pi, "deg": se.pi / 180, "rad": se.Integer(1)}
 
 
+_EXACT: ContextVar[bool] = ContextVar("exact numbers", default=False)
+
+
+@contextmanager
+def exact_numbers() -> Iterator[None]:
+    """Within this context numbers become exact fractions, so that SymEngine rounds nothing."""
+    before = _EXACT.set(True)
+    try:
+        yield
+    finally:
+        _EXACT.reset(before)
+
+
 def number(value: int | float) -> Expr:
     """A number for symbolic use: integral values become exact integers, so that SymEngine simplifies 0 and 1."""
-    return int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
+    if float(value).is_integer() and abs(value) < 1e15:
+        return int(value)
+    return se.Rational(*float(value).as_integer_ratio()) if _EXACT.get() else float(value)
 
 
 def _absolute(x: Expr) -> Expr:

@@ -17,6 +17,7 @@ NAMES = {
     "pendula.exchange.robots.mjcf": "load_mjcf",
     "pendula.exchange.robots.urdf": "load_urdf",
     "pendula.exchange.sympy": "SympyEquations to_sympy",
+    "pendula.exchange.sympy_systems": "SympyGiven compile_sympy from_sympy",
 }
 """Every public name of this module, by the module that defines it."""
 

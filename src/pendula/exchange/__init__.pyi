@@ -13,6 +13,9 @@ from pendula.exchange.robots.mjcf import load_mjcf as load_mjcf
 from pendula.exchange.robots.urdf import load_urdf as load_urdf
 from pendula.exchange.sympy import SympyEquations as SympyEquations
 from pendula.exchange.sympy import to_sympy as to_sympy
+from pendula.exchange.sympy_systems import SympyGiven as SympyGiven
+from pendula.exchange.sympy_systems import compile_sympy as compile_sympy
+from pendula.exchange.sympy_systems import from_sympy as from_sympy
 
 __all__ = [
     "CasadiFunctions",
@@ -20,8 +23,11 @@ __all__ = [
     "Imported",
     "JaxFunctions",
     "SympyEquations",
+    "SympyGiven",
+    "compile_sympy",
     "export",
     "exporters",
+    "from_sympy",
     "load_mjcf",
     "load_robot",
     "load_urdf",

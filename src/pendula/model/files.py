@@ -43,6 +43,9 @@ def load(path: str | Path) -> Model:
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"load expects the path of a model file, found a {type(path).__name__}")
     text, source = _read(path)
+    if text.lstrip().startswith("<"):
+        advice = "for URDF and MJCF: pendula.exchange.load_robot(path)"
+        raise ModelError([Problem("file", "", "it is XML; a model file is TOML", advice)], source=source)
     return loads(text, source=source)
 
 
@@ -104,7 +107,8 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     except RecursionError:
         cause = "it is not a model: tables and lists are nested too deeply"
     except ValueError as error:  # also for integers of thousands of digits
-        cause = f"it is not valid TOML: {_printable(str(error))}"
+        digits = "int_max_str_digits" in str(error)
+        cause = f"it is not valid TOML: {'an integer has too many digits' if digits else _printable(str(error))}"
     raise ModelError([Problem("file", "", cause)], source=source)
 
 

@@ -12,6 +12,8 @@ from pendula.model.units import Units
 
 NOT_NUMBERS = frozenset({"name", "description", "units", "type", "sequence", "formulation"})
 """fields whose texts are never numbers"""
+REFERENCES = frozenset({"body", "joint", "coordinate", "at", "parent", "child", "from", "to"})
+"""fields whose text is a name, such as the body "2.arm\""""
 
 
 class Found(NamedTuple):
@@ -63,10 +65,11 @@ def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], 
         if quantity is not None:
             found.append(Found(path, quantity))
     elif isinstance(value, Mapping):
+        names_are_free = path in (("parameters",), ("inputs",), ("initial",))
         for key, entry in value.items():
-            if isinstance(key, str) and (
-                key not in NOT_NUMBERS or path in (("parameters",), ("inputs",), ("initial",))
-            ):
+            if isinstance(entry, str) and key in REFERENCES and not names_are_free:
+                continue
+            if isinstance(key, str) and (key not in NOT_NUMBERS or names_are_free):
                 _collect(entry, (*path, key), known, found)
     elif isinstance(value, (list, tuple)):
         for k, entry in enumerate(value):

@@ -172,7 +172,7 @@ def zeros_of(expression: Expression) -> Expression | None:
             return Expression.from_node(root) if touches else None
 
 
-def _to_watch(event: Event) -> tuple[Expression, int, int]:
+def to_watch(event: Event) -> tuple[Expression, int, int]:
     """The function that shows an event, its direction, and its kind of limit (as in :class:`Watched`)."""
     root, way = zeros_of(event.parsed), DIRECTIONS[event.direction]
     if root is not None and not event.limit:
@@ -285,7 +285,7 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
     known = names_of(system)
     for event in events:
         check_names(event.parsed, known, f'event "{event.name}"')
-    functions, ways, limits = zip(*map(_to_watch, events))
+    functions, ways, limits = zip(*map(to_watch, events))
     program = watch_program(system, functions, vector)
     size = len(system.layout.coordinates) + len(system.layout.speeds)
     try:

@@ -30,6 +30,8 @@ from pendula.system.system import System
 
 _TRIES = 6
 _SINGULAR = 1e-11
+_ROUNDING = 4e-16
+"""masses below this fraction of the largest are rounding errors: the spin of a thin rod, at most of its poses"""
 MOST_SPEEDS, MOST_SPEEDS_CLOSED = 5, 24
 """Number of speeds up to which compiled equations are faster than the recursion: for trees, and with closed loops."""
 MOST_DERIVED = 12
@@ -166,7 +168,9 @@ def _fault(system: System, pose: Pose) -> PendulaError | None:
         return None  # prescribed motions move it all
     if free.shape[1] == 0:
         return ModelError([Problem("model", "joints", "the closing joints allow no motion: this is a structure")])
-    root, steps = np.sqrt(np.maximum(np.diag(M), 0.0)), typical_steps(system)
+    masses, steps = np.maximum(np.diag(M), 0.0), typical_steps(system)
+    masses = np.where(masses * steps**2 > _ROUNDING * float(np.max(masses * steps**2)), masses, 0.0)
+    root = np.sqrt(masses)
     scale = np.where(root > 0.0, root, (float(np.max(root * steps)) or 1.0) / steps)  # in units of root mass
     basis = np.linalg.qr(scale[:, None] * free)[0]
     sizes, modes = np.linalg.eigh(basis.T @ (M / np.outer(scale, scale)) @ basis)

@@ -76,11 +76,21 @@ def deviation_rates(out, inp, context):
 
 
 def deviation_callback(system: System, parameters: Parameters = None, along: Array | None = None) -> Callback:
-    """The right-hand side of state and deviations, for one run of a symbolic system.
+    """The right-hand side of state and deviations, for one run of a symbolic system; see :func:`deviation_parts`."""
+    if system.inputs.over_time:
+        raise NotSupported("deviations need inputs as numbers or expressions; those of this run are given over time")
+    return deviation_parts(system, parameters, along)[0]
+
+
+def deviation_parts(
+    system: System, parameters: Parameters = None, along: Array | None = None, driven: tuple[str, ...] = ()
+) -> tuple[Callback, list[int]]:
+    """The right-hand side of state and deviations, and the addresses at which it reads the inputs.
 
     Args:
         along: a change of all parameters for each deviation, shape (deviations, parameters); default: one deviation at
             constant parameters.
+        driven: inputs that are written to these addresses during the run.
 
     Raises:
         NotSupported: the equations are in maximal coordinates, or parameters vary in a mechanism with closed loops.
@@ -94,11 +104,11 @@ def deviation_callback(system: System, parameters: Parameters = None, along: Arr
     if eq.loop_rows:
         if along is not None:
             raise NotSupported("deviations by parameters are not available for mechanisms with closed loops")
-        return _constrained_callback(system, vector)
+        return _constrained_callback(system, vector), []
     along = np.zeros((1, len(eq.p))) if along is None else along
     varied = np.flatnonzero(along.any(axis=0))
     dynamics = system.dynamics(vector)
-    program = system.programs.deviations(vector, tuple(eq.p[i].name for i in varied))
+    program = system.programs.deviations(vector, tuple(eq.p[i].name for i in varied), driven)
     nq, nv, nu = len(eq.q), len(eq.v), len(eq.u)
     n = nq + nv
     x, rates, slopes = np.zeros(1 + n + nu + nv + n + varied.size), np.zeros(n + 1), np.zeros(n)
@@ -109,7 +119,8 @@ def deviation_callback(system: System, parameters: Parameters = None, along: Arr
         nu=nu, count=len(along), varied=varied.size, along=np.append(along[:, varied], 0.0), x=x, rates=rates,
         slopes=slopes,
     )  # fmt: skip
-    return deviation_rates.bind(context.address, dynamics, program, context)
+    targets = [int(buffer.ctypes.data) + 8 * (1 + n) for buffer in (dynamics.workspace.context.x, x)]
+    return deviation_rates.bind(context.address, dynamics, program, context), targets
 
 
 # --- closed loops --------------------------------------------------------------------------------------

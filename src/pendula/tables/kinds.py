@@ -87,6 +87,12 @@ for _kind, _room, _make, _restore, _summary in (
     ("Modes", "analysis.tables", "at_rest:modes_table", "", "frequencies, damping ratios and shapes"),
     ("HarmonicResponse", "analysis.tables", "at_rest:response_table", "", "amplitudes and phases over frequency"),
     ("Sensitivities", "analysis.tables", "at_rest:sensitivities_table", "", "derivatives of the states over time"),
+    ("FloquetMap", "analysis.tables", "sweeps:floquet_table", "", "largest multipliers over a parameter"),
+    ("StabilityRanges", "analysis.tables", "sweeps:ranges_table", "", "ranges of a parameter with their verdicts"),
+    ("StabilityChart", "analysis.tables", "sweeps:chart_table", "", "stability over two parameters"),
+    ("LinearModels", "analysis.tables", "sweeps:linear_many_table", "", "matrices and eigenvalues of every case"),
+    ("Separation", "analysis.tables", "sweeps:separation_table", "", "distance between two motions over time"),
+    ("Lyapunov", "analysis.tables", "sweeps:lyapunov_table", "", "running average of the exponent"),
 ):
     _back = f"pendula.{_room}.{_restore}" if _restore else None
     register_table(_kind, f"pendula.{_room}.{_make}", _back, summary=_summary)

@@ -18,6 +18,7 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import deviation_callback, tangent_space
+from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
 BLOCKS = 10
@@ -30,7 +31,7 @@ REGULAR = 3.0
 
 @readable
 @dataclass(frozen=True)
-class Lyapunov:
+class Lyapunov(Tabular):
     """Average exponential rate at which neighbouring motions diverge. ``str()`` gives a sentence.
 
     Attributes:
@@ -40,6 +41,7 @@ class Lyapunov:
         transient: initial time that is discarded, while the deviation turns into the fastest-growing direction.
         state: the last state of the motion.
         time_unit: name of the unit of time.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -55,6 +57,7 @@ class Lyapunov:
     transient: float
     state: State
     time_unit: str
+    mechanism: str = ""
 
     def __str__(self) -> str:
         rate = f"{self.exponent:.4g} +- {self.spread:.2g} 1/{self.time_unit}"
@@ -166,7 +169,7 @@ def lyapunov(
             raise ComputationError(f"the exponent was not found: {max_steps} steps were used up at t = {run.t[-1]:.6g}")
     nq = len(system.layout.coordinates)
     last = State(float(times[-1]), y[:nq], y[nq:], system.layout)
-    return _averaged(growth, times, skipped, last, system.layout.time_unit)
+    return _averaged(growth, times, skipped, last, system)
 
 
 def _check(duration: float, transient: float, segments: int) -> None:
@@ -213,7 +216,7 @@ def _renewed(system: System, vector: Array, run: Integration) -> tuple[Array, Ar
     return y, _unit(_tangent(system, state, vector, deviation)), float(np.log(size))
 
 
-def _averaged(growth: Array, times: Array, transient: float, last: State, unit: str) -> Lyapunov:
+def _averaged(growth: Array, times: Array, transient: float, last: State, system: System) -> Lyapunov:
     """The exponent from the growth over each segment."""
     kept = np.flatnonzero(times[:-1] >= times[0] + transient * (1 - 1e-12))
     if kept.size < BLOCKS:
@@ -228,5 +231,6 @@ def _averaged(growth: Array, times: Array, transient: float, last: State, unit: 
         running=np.cumsum(growth[first:]) / passed,
         transient=float(times[first]),
         state=last,
-        time_unit=unit,
+        time_unit=system.layout.time_unit,
+        mechanism=system.model.name,
     )

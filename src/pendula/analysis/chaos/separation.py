@@ -15,13 +15,14 @@ from pendula.simulation.predictability import first_above
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
+from pendula.tables.tabular import Tabular
 
 SMALL_PART = 1e-3
 """Fraction of a typical length above which runs count as different: 0.1 %, Turner's criterion."""
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Tabular):
     """Distance between two runs over time.
 
     Attributes:

@@ -19,6 +19,7 @@ from pendula.errors import UsageError
 from pendula.numerics.solvers.dips import brackets, dip
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable
 
 SHARP = 1e-13
@@ -73,7 +74,7 @@ class Border:
 
 @readable
 @dataclass(frozen=True)
-class StabilityChart:
+class StabilityChart(Tabular):
     """Stability over two parameters.
 
     Attributes:

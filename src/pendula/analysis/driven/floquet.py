@@ -58,6 +58,7 @@ class Floquet:
         state, parameters: initial state of the periodic motion, and parameter values.
         notes: further remarks.
         time_unit: name of the unit of time.
+        mechanism: its name, for titles.
 
     Example:
         >>> import numpy as np, pendula
@@ -83,6 +84,7 @@ class Floquet:
     parameters: Array
     notes: tuple[str, ...]
     time_unit: str
+    mechanism: str = ""
 
     @property
     def certainty(self) -> str:
@@ -361,6 +363,7 @@ def _judged(
     return Floquet(
         values, exponents, verdict, reason, period, matrix, (*(f"along {n}" for n in speeds), *speeds), conservative,
         float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,
+        system.model.name,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
 NARROW = 1e-9
@@ -34,6 +35,7 @@ class FloquetBoundary:
         how: what multipliers do there: they meet at 1, at -1 or elsewhere on the unit circle, or one leaves it.
         evaluations: number of times multipliers were computed.
         at_boundary: multipliers at the boundary.
+        mechanism: its name, for titles.
 
     Example:
         >>> import math, pendula
@@ -51,6 +53,7 @@ class FloquetBoundary:
     how: str
     evaluations: int
     at_boundary: Array
+    mechanism: str = ""
 
     def __str__(self) -> str:
         where = f"{self.parameter} = {self.value:.12g} (+- {self.width:.1g})"
@@ -59,7 +62,7 @@ class FloquetBoundary:
 
 @readable
 @dataclass(frozen=True)
-class FloquetMap:
+class FloquetMap(Tabular):
     """Multipliers over a parameter.
 
     Attributes:
@@ -72,6 +75,7 @@ class FloquetMap:
         results: the ``Floquet`` at every value; None where it failed.
         missed_below: indicated, not proven: a range of this width contains a sample, but a narrower one is found only
             if an extremum of a margin of stability, as the samples show it, leads there.
+        mechanism: its name, for titles.
 
     Example:
         >>> import math, pendula
@@ -89,6 +93,7 @@ class FloquetMap:
     failures: Mapping[float, str]
     results: tuple[Floquet | None, ...]
     missed_below: float = np.inf
+    mechanism: str = ""
 
     @property
     def certainty(self) -> str:
@@ -153,7 +158,15 @@ def floquet_boundary(
     value, width, how = _limit(study, low, high)
     multipliers = study(value).multipliers
     return FloquetBoundary(
-        parameter, value, width, ends[0].verdict, ends[1].verdict, how, len(study.found), multipliers
+        parameter,
+        value,
+        width,
+        ends[0].verdict,
+        ends[1].verdict,
+        how,
+        len(study.found),
+        multipliers,
+        study.system.model.name,
     )
 
 
@@ -213,6 +226,7 @@ def floquet_over(
         failures=failures,
         results=tuple(results),
         missed_below=spacing,
+        mechanism=study.system.model.name,
     )
 
 
@@ -320,7 +334,8 @@ def _ranges(
                 before = len(study.found)
                 value, width, how = _limit(study, high, low)
                 ends, at_limit = (here.verdict, after.verdict), study(value).multipliers
-                limits.append(FloquetBoundary(name, value, width, *ends, how, len(study.found) - before, at_limit))
+                count, title = len(study.found) - before, study.system.model.name
+                limits.append(FloquetBoundary(name, value, width, *ends, how, count, at_limit, title))
                 ranges[-1] = (ranges[-1][0], value, ranges[-1][2])
                 low = value
     return ranges

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.analysis.equilibria.equations_at_rest import forces_on_speeds
+from pendula.analysis.equilibria.proofs.equations_at_rest import forces_on_speeds
 from pendula.analysis.equilibria.stationary import Stationary, close_loops
 from pendula.errors import PendulaError
 from pendula.numerics.intervals.solve import values_over

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.boxes import prove_in_boxes
 from pendula.analysis.equilibria.charts import (
     balanced_nearby,
     bounded_forces,
@@ -19,10 +18,11 @@ from pendula.analysis.equilibria.charts import (
     one_of_each_pose,
     surely_unbalanced,
 )
-from pendula.analysis.equilibria.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.domain import Domain, domain_of
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, in_coordinates_of, refuse_unsteady
 from pendula.analysis.equilibria.poles import back_from, searches_in_twin
+from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
+from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
 from pendula.analysis.equilibria.turning import Turning, read_turning
@@ -30,7 +30,7 @@ from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageE
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
 from pendula.system.layout import Array, State
-from pendula.system.orientation.twins import body_twin
+from pendula.system.orientation.twins import body_charts, body_twin
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
@@ -165,6 +165,8 @@ def find_equilibria(
             about an axis of the body or of the parent side: ``{"pivot about body z": 60, "pivot about world z": 2}``.
         prove: seconds to spend on a proof, by interval arithmetic, that there are no others in the box. Each
             equilibrium then has an ``enclosure``, and ``undecided`` lists the boxes that could not be decided.
+            Rotations with singular angles are proven in quaternions, which then name the bounds. Where a body may turn
+            about an axis without change of the forces at rest, each equilibrium represents a circle of them.
         on_progress: called as ``on_progress(followed, planned)``.
 
     Returns:
@@ -181,9 +183,9 @@ def find_equilibria(
     if prove:
         expect_proof()
     system = system_of(system, "find_equilibria")
-    if searches_in_twin(system) and not (box or prove or rates):
+    if not (box or rates) and (searches_in_twin(system) or (prove and body_charts(system))):
         with suppress(NotSupported):
-            return _found_in_twin(system, inputs, parameters, starts, seed, on_progress)
+            return _found_in_twin(system, inputs, parameters, starts, seed, prove, on_progress)
     rng = np.random.default_rng(seed)
     joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
@@ -226,7 +228,13 @@ def find_equilibria(
 
 
 def _found_in_twin(
-    system: System, inputs: Any, parameters: Parameters, starts: int | None, seed: int, on_progress: Any
+    system: System,
+    inputs: Any,
+    parameters: Parameters,
+    starts: int | None,
+    seed: int,
+    prove: float | None,
+    on_progress: Any,
 ) -> Equilibria:
     """Equilibria found with quaternions, in the coordinates of the system.
 
@@ -235,7 +243,7 @@ def _found_in_twin(
     """
     twin = body_twin(system)
     found = find_equilibria(
-        twin, inputs=inputs, parameters=parameters, starts=starts, seed=seed, on_progress=on_progress
+        twin, inputs=inputs, parameters=parameters, starts=starts, seed=seed, prove=prove, on_progress=on_progress
     )
     places = [back_from(twin, system, one.state, one.parameters) for one in found.all]
     mine = [in_coordinates_of(system, one, at) for one, at in zip(found.all, places, strict=True)]
@@ -292,9 +300,9 @@ def _candidates(proof: Any, search: Search, count: int) -> tuple[list[tuple[Arra
     search.run(count)
     reason = f"{search.starts} starts gave {len(search.found)}"
     reason += f"; {proof.reason if isinstance(proof, Proof) else proof}" if proof else ""
-    verified = search.domain.features(np.array([q for q, _, _ in states])) if states else None
+    verified = search.features(np.array([q for q, _, _ in states])) if states else None
     for found in search.found:
-        same = _nearest(verified, search.domain.features(found.q))
+        same = _nearest(verified, search.features(found.q))
         if same is None:
             states.append((found.q, found.times, None))
         else:

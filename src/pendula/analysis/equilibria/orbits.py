@@ -76,5 +76,5 @@ class Orbits:
         across = u - up[..., None] * axis
         products = across @ np.swapaxes(across, -1, -2)
         turned = across @ np.swapaxes(np.cross(axis, across), -1, -2)
-        flat = (*u.shape[:-2], -1)
+        flat = (*u.shape[:-2], u.shape[-2] ** 2)  # not -1: the batch may be empty
         return np.concatenate([up, products.reshape(flat), turned.reshape(flat)], axis=-1)

@@ -237,8 +237,22 @@ def newton_steps(J: Array, residual: Array) -> Array:
     return np.asarray(np.linalg.solve(square, right[..., None])[..., 0])
 
 
+def _ratio(step: Array, last: Array) -> float:
+    """By which factor steps in the same direction get shorter, if they converge so slowly; else 0."""
+    size = float(np.vdot(last, last)) if last.size else 0.0
+    if not size:
+        return 0.0
+    factor = float(np.vdot(step, last)) / size
+    same = np.abs(step - factor * last).max() <= 0.1 * np.abs(step).max()
+    return factor if same and 0.3 < factor < 0.97 else 0.0
+
+
 def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Array]:
-    """One state refined to rounding by least-norm Newton steps, and its residual."""
+    """One state refined to rounding by least-norm Newton steps, and its residual.
+
+    Towards a multiple root steps get shorter by a constant factor; their geometric series is then summed (Aitken).
+    """
+    last = np.zeros(0)
     best = np.array(q, dtype=float)[None]
     lam = problem.multipliers(best)
     left = problem.residuals(best, lam)
@@ -250,6 +264,7 @@ def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Arra
             break
         step = -np.linalg.lstsq(J, problem.residuals(state, held)[0], rcond=SINGULAR)[0][None]
         n = len(problem.v)
+        step, last = step / (1.0 - _ratio(step, last)), step
         state, held = problem.moved(state, step[:, :n]), held + step[:, n:]
         again = problem.residuals(state, held)
         if not np.all(np.isfinite(again)):

@@ -43,6 +43,7 @@ class LinearRange:
         start: the initial displacement, in words.
         failures: by amplitude, why there is no error.
         time_unit: name of the unit of time.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -61,6 +62,7 @@ class LinearRange:
     start: str
     failures: Mapping[float, str]
     time_unit: str
+    mechanism: str = ""
 
     def __str__(self) -> str:
         head = f"linear against nonlinear motion over {self.duration:.4g} {self.time_unit}, started in {self.start}"
@@ -138,6 +140,7 @@ def linear_range(
         start=what,
         failures=failures,
         time_unit=system.layout.time_unit,
+        mechanism=system.model.name,
     )
 
 

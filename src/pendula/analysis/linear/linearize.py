@@ -55,8 +55,8 @@ def linearize(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        at: an Equilibrium, a State, or values by name (unnamed values are zero; None: all zero). Values of speeds are
-            the constant rates of a steady motion.
+        at: an Equilibrium, a State, or values by name (unnamed values are zero; None: all zero): numbers, or text such
+            as "180deg". Values of speeds are the constant rates of a steady motion.
         inputs: values of inputs, by name, held constant.
         parameters: changes of parameters, by name.
         method: ``exact`` derivatives, or central ``differences`` (Kamman, unit 8, eqs 33 to 35), with their error

@@ -24,12 +24,13 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import parameter_vector, typical_steps
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable, some
 
 
 @readable
 @dataclass(frozen=True)
-class LinearModels:
+class LinearModels(Tabular):
     """Linear models of one mechanism, one for each case; the first dimension of the matrices is the case.
 
     Attributes:

@@ -16,17 +16,22 @@ import numpy as np
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum
 from pendula.analysis.stability.enclosure import SmallMotion, masses_depend_on, small_motion_with_bounds
+from pendula.analysis.stability.fixed_momenta import at_fixed_momenta
 from pendula.analysis.stability.places import Place, places_of
-from pendula.equations.at_rest import applied_have_potential
+from pendula.analysis.stability.pole_argument import minimum_at_pole
+from pendula.equations.rest.at_rest import applied_have_potential
+from pendula.errors import NotSupported
 from pendula.model.expressions import nodes as nd
 from pendula.model.expressions.expression import parse
 from pendula.model.forces import actions as ac
 from pendula.numerics.intervals.matrices import Ball, between_roots, is_positive_definite, roots_beyond
 from pendula.numerics.intervals.tape import Undecidable
+from pendula.system.exact import exact_equations
 from pendula.system.layout import Array
 from pendula.system.system import System
 from pendula.words import INDICATED, PROVEN, UNDECIDED
 
+NO_MASS = "the mass matrix could not be verified"
 MOST_FOR_POTENTIAL = 4
 """with more speeds, symbolic derivatives of applied forces are not compared"""
 
@@ -73,7 +78,7 @@ def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectr
     if model.system is not None and model.system.written:
         raise Undecidable("equations that are not those of the model")
     if argument == "momenta":
-        raise Undecidable("the second variation has no bounds")
+        return at_fixed_momenta(model.at, drifting)
     drifts = argument == "family" and verdict.startswith("critical")
     if argument not in ("eigenvalues", "stiffness") and not drifts:
         raise Undecidable("no interval proves that a number is exactly zero")
@@ -93,7 +98,20 @@ def _proof(verdict: str, argument: str, drifting: tuple[str, ...], found: Spectr
         return (
             f"{how}, by interval arithmetic{where}, for an equilibrium within {motion.within:.0e} of the computed one"
         )
+    if argument == "stiffness":
+        try:
+            return f"{_at_pole(model)}, by interval arithmetic"
+        except Undecidable as reason:
+            first = reason if str(first) == str(NO_MASS) else first
     raise first or Undecidable("the coordinates are singular there")
+
+
+def _at_pole(model: LinearModel) -> str:
+    """How a strict minimum at a pole of the coordinates was verified; raises Undecidable if it was not."""
+    place = next(places_of(model.at), None)
+    if place is None:
+        raise Undecidable("the coordinates are singular there")
+    return minimum_at_pole(place)
 
 
 def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) -> str:
@@ -103,7 +121,7 @@ def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) ->
         Undecidable: it is not.
     """
     if not is_positive_definite(motion.M):
-        raise Undecidable("the mass matrix could not be verified")
+        raise Undecidable(NO_MASS)
     if argument != "eigenvalues":
         at = np.ix_(motion.acting, motion.acting)
         if not is_positive_definite(Ball(motion.K.mid[at], motion.K.rad[at])):
@@ -153,21 +171,34 @@ def _refuse_dependence(model: LinearModel, place: Place, motion: SmallMotion, na
 def only_dissipates(system: System, parameters: Array, varying: Collection[str] = ()) -> bool:
     """Whether structure alone shows that no force adds energy, whatever the values of parameters that vary.
 
-    There may be gravity and springs, dampers and friction with coefficients that are not negative, and applied forces
-    that have a potential because their symbolic derivatives are symmetric.
+    There may be gravity and springs, dampers and friction with coefficients that are not negative, generalized forces
+    that depend on their own coordinate alone, and applied forces that have a potential because their symbolic
+    derivatives are symmetric, apart from drag on each speed.
     """
     model = system.model
     values = {n: x for n, x in system.layout.parameter_values(parameters).items() if n not in varying}
-    applied = bool(model.inputs)
+    applied = False
     for action in (action for force in model.forces for action in force.actions()):
         if isinstance(action, ac.Between | ac.Across | ac.AcrossAll):
             if not _slows(parse(action.law.drag).root, action.fields, values):
                 return False
         elif isinstance(action, ac.Spin):
             return False
-        else:
+        elif not (isinstance(action, ac.OnCoordinate) and _has_own_potential(system, action)):
             applied = True
-    return not applied or _has_potential(system)
+    return not applied or _has_potential(system, values)
+
+
+def _has_own_potential(system: System, action: ac.OnCoordinate) -> bool:
+    """Whether a generalized force is a function of its own coordinate alone, and constants: then it has a potential."""
+    joints = system.in_joints.system
+    layout, model = joints.layout, joints.model
+    turning = {layout.coordinates[k] for at, _ in joints.balls for k in range(at, at + 4)}
+    turning |= {name for joint in model.tree for name in joint.prescribed()}
+    if action.coordinate not in layout.coordinates or action.coordinate in turning:
+        return False
+    held = {name for name, text in model.inputs.items() if "t" not in parse(text).names}
+    return parse(action.value).names <= {action.coordinate, *layout.parameters, *held}
 
 
 def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]) -> bool:
@@ -180,11 +211,18 @@ def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]
     return coefficient.names <= set(values) and coefficient.evaluate(values) >= 0.0
 
 
-def _has_potential(system: System) -> bool:
-    """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically."""
+def _has_potential(system: System, values: Mapping[str, float]) -> bool:
+    """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically.
+
+    Each may contain drag on its own speed as well, with a constant coefficient (by its value) that is not negative.
+    """
     joints = system.in_joints.system
-    eq = joints.equations
-    if len(eq.v) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:
+    if len(joints.layout.speeds) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:
+        return False
+    try:
+        eq = exact_equations(joints)
+    except NotSupported:
         return False
     held = {u for u, text in zip(eq.u, joints.model.inputs.values(), strict=True) if "t" not in parse(text).names}
-    return applied_have_potential(eq, {*eq.p, *held})
+    numbers = {symbol: values[str(symbol)] for symbol in eq.p if str(symbol) in values}
+    return applied_have_potential(eq, {*eq.p, *held}, numbers)

@@ -15,16 +15,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.equations_at_rest import (
+from pendula.analysis.equilibria.proofs.equations_at_rest import (
     MOST_SPEEDS,
     AtRest,
     Varying,
     equations_at_rest,
+    exact_rows,
     numbers_at_rest,
     step_of,
 )
 from pendula.analysis.stability.places import Place
-from pendula.equations.at_rest import (
+from pendula.equations.rest.at_rest import (
     constraint_rows,
     definitions_of,
     motion_rows,
@@ -143,7 +144,7 @@ def matrix_tape(balance: Balance, v: Array, varying: Varying) -> MatrixTape:
     timed, numbers = _prepared(balance, v, varying)
     if balance.system.loop_rows:
         raise Undecidable("closed loops")
-    eq = balance.system.equations
+    eq = exact_rows(balance)
     tape = Tape(len(eq.q) + 1)
     known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
     known |= {symbol: k for k, symbol in enumerate(eq.q)}
@@ -168,15 +169,15 @@ def motion_tape(balance: Balance, v: Array, varying: Varying | None = None) -> M
         Undecidable: the mechanism is not of this kind, or there are no bounds for a function in its equations.
     """
     timed, numbers = _prepared(balance, v, varying)
-    eq = balance.system.equations
+    eq = exact_rows(balance)
     n, m = len(eq.v), balance.system.loop_rows
-    if m and (varying is not None or np.any(v)):
-        raise Undecidable("closed loops" if varying is not None else "steady motions of closed loops")
+    if m and np.any(v):
+        raise Undecidable("steady motions of closed loops")
     tape = Tape(2 * n + m + (varying is not None))
     known: dict[Any, int] = {symbol: tape.constant(x) for symbol, x in numbers.items()}
     known |= {symbol: k for k, symbol in enumerate((*eq.q, *eq.v))}
     if varying is not None:
-        varying.enter(tape, 2 * n, known)
+        varying.enter(tape, 2 * n + m, known)
     zeros = [s for s, x in numbers.items() if x == 0.0 and s not in eq.v]
     f, M = motion_rows(eq, zeros, expanded=timed)  # the time may cancel: a hoop at a constant rate
     seen: dict[Any, int] = {}
@@ -207,7 +208,7 @@ def _prepared(balance: Balance, v: Array, varying: Varying | None) -> tuple[bool
         raise Undecidable("quaternions")
     if n > MOST_SPEEDS:
         raise Undecidable(f"more than {MOST_SPEEDS} speeds")
-    eq = system.equations
+    eq = exact_rows(balance)
     if len(eq.q) != n or any(rate != speed for rate, speed in zip(eq.qdot, eq.v, strict=True)):
         raise Undecidable("speeds that are not the rates of the coordinates")
     timed = eq.t in symbols_in(eq, [*eq.f, *(x for row in (*eq.M, *eq.G) for x in row)])
@@ -289,7 +290,7 @@ def _refuse_moving(balance: Balance, rest: AtRest, v: Array) -> None:
 
 def masses_depend_on(balance: Balance, v: Array, k: int) -> bool:
     """Whether M depends on a coordinate, by its index, for the given parameters."""
-    eq = balance.system.equations
+    eq = exact_rows(balance)
     values = {symbol: x for symbol, x in numbers_at_rest(balance, v).items() if symbol in eq.p}
     return occurs_in_masses(eq, eq.q[k], values)
 

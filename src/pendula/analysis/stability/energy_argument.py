@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.equations_at_rest import forces_on_speeds
+from pendula.analysis.equilibria.proofs.equations_at_rest import forces_on_speeds
 from pendula.analysis.linear.linearize import displaced
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import Roots, rounding_along
 from pendula.analysis.linear.spectrum import stiffness_nearby
 from pendula.analysis.linear.terms import terms_at
+from pendula.analysis.stability.certainty import only_dissipates
 from pendula.analysis.stability.linear_families import family_directions, forces_at, is_angle
 from pendula.numerics.intervals.series import taylor
 from pendula.numerics.intervals.tape import Undecidable
@@ -30,6 +31,8 @@ HIGHEST = 12
 """highest order of the terms of the potential that are examined"""
 VANISHING = 1e-12
 """Taylor coefficients up to this fraction of the summands they came from are rounding errors"""
+CLEAR = 1e-3
+"""a stiffness that exceeds this fraction of its summands has its sign, however small it is beside that nearby"""
 RADII = (0.02, 0.04, 0.08, 0.16)
 """distances along a direction without stiffness at which forces are evaluated [rad, or typical lengths]"""
 SAMPLES = 24
@@ -121,7 +124,7 @@ def why_not_conservative(model: LinearModel) -> str:
         return "some force adds energy: the damping is negative in some direction"
     system = model.system
     assert system is not None
-    if not system.has_power:
+    if not system.has_power or (not system.drives and only_dissipates(system, model.at.parameters)):
         return ""
     return _power_against(model, system)
 
@@ -208,12 +211,17 @@ def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bo
     hold = P.T @ model.K @ P
     curve = np.zeros((n, HIGHEST))
     curve[:, 0], curve[:, 1] = at.q, direction
-    for order in range(2, HIGHEST):
+    for order in range(1, HIGHEST):
         try:
             forces, sizes = taylor(tape, rows, curve[:, : order + 1])
         except (ZeroDivisionError, ValueError, OverflowError):
             return None
         along, size = float(direction @ forces[:, order]), float(np.abs(direction) @ sizes[:, order])
+        if order == 1:  # small beside the stiffness nearby, but no rounding error: all forces are small here
+            if n == 1 and abs(along) > CLEAR * size:
+                text = "its second derivatives are positive definite" if along < 0.0 else "its second derivative falls"
+                return Finding("minimum" if along < 0.0 else "no minimum", text, families=families, damped=damped)
+            continue
         if abs(along) > VANISHING * size:
             holds = order % 2 == 1 and along < 0.0
             sense = "rises" if holds else "falls"

@@ -28,6 +28,8 @@ SEQUENCES = ("xyz", "yzx", "zxy", "zyx", "xzy", "yxz")
 """Tait-Bryan angles; of any three that follow each other here, each axis is the first of one and the last of one"""
 REGULAR = 0.3
 """distance from the singularity of a sequence [rad] from which on it is used"""
+PROPER = ("zxz", "xyx", "yzy", "zyz", "xzx", "yxy")
+"""proper Euler angles: first and last turn about the same axis, of the parent side and of the body"""
 PER_JOINT, MOST_CHARTS = 3, 9
 """sequences tried for each joint, and in all"""
 STILL = 1e-12
@@ -61,7 +63,7 @@ class Place:
         return {name for name, x in zip(names, rate, strict=True) if abs(x) > PART}
 
 
-def places_of(point: Equilibrium) -> Iterator[Place]:
+def places_of(point: Equilibrium, sequences: tuple[str, ...] = SEQUENCES) -> Iterator[Place]:
     """The point in joint coordinates, unless they are quaternions or singular there, then in regular angles."""
     system = point.system
     assert system is not None
@@ -77,7 +79,7 @@ def places_of(point: Equilibrium) -> Iterator[Place]:
     if not turns or joints.written:
         return
     choices = [
-        [name for name in SEQUENCES if ori.distance_of(chart_named(name), turn) > REGULAR][:PER_JOINT]
+        [name for name in sequences if ori.distance_of(chart_named(name), turn) > REGULAR][:PER_JOINT]
         for turn in turns.values()
     ]
     for names in islice(product(*choices), MOST_CHARTS):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.equations_at_rest import AtRest, Varying, equations_at_rest
 from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.proofs.equations_at_rest import AtRest, Varying, equations_at_rest
 from pendula.analysis.stability.certainty import only_dissipates, verified
-from pendula.analysis.stability.enclosure import MatrixTape, SmallMotion, matrix_tape
+from pendula.analysis.stability.enclosure import MatrixTape, MotionTape, SmallMotion, matrix_tape, motion_tape
 from pendula.numerics.intervals.matrices import Ball
 from pendula.numerics.intervals.solve import slopes_over, values_over
 from pendula.numerics.intervals.tape import Undecidable
@@ -121,12 +121,15 @@ class _Prover:
         if any(len(p.inputs) and np.any(p.inputs != first.inputs) for _, p in stretch.points):
             raise Undecidable("inputs change with the parameter")
         try:
-            self.motion: MatrixTape = matrix_tape(balance, self.v, varying)
+            make = motion_tape if joints.loop_rows else matrix_tape
+            self.motion: MatrixTape | MotionTape = make(balance, self.v, varying)
             self.rest: AtRest = equations_at_rest(balance, self.v, varying=varying)
         except Undecidable as cause:
             raise Undecidable(f"there are no bounds for {cause}") from None
-        self._check_structure(first.parameters, {str(symbol) for symbol in varying.symbols})
         self.at = list(self.rest.unknowns)
+        self.size = len(self.at) + self.rest.multipliers
+        """number of unknowns: coordinates and multipliers"""
+        self._check_structure(first.parameters, {str(symbol) for symbol in varying.symbols})
 
     def _check_structure(self, parameters: Array, varying: set[str]) -> None:
         """Raises Undecidable unless the argument of the stretch can be verified over a parameter."""
@@ -137,6 +140,8 @@ class _Prover:
             raise Undecidable(f"between critical values, the verdict {stretch.verdict} rests on no strict inequality")
         if np.any(self.v) or system.drives or not only_dissipates(system, parameters, varying):
             raise Undecidable("that no force adds energy follows from no structure for all values of the parameter")
+        if self.rest.multipliers and len(self.at) < len(system.layout.coordinates):
+            raise Undecidable("families of equilibria of closed loops")
         idle = {name for k, name in enumerate(system.layout.coordinates) if k not in self.rest.unknowns}
         if idle != set(stretch.drifts):
             raise Undecidable("that equilibria form a family follows from no structure")
@@ -145,7 +150,7 @@ class _Prover:
         """Pieces that could not be proven, and how many could."""
         stretch = self.stretch
         middle, point = min(stretch.points, key=lambda x: abs(x[0] - 0.5 * (stretch.low + stretch.high)))
-        if self._proven(middle, middle, point.q[self.at]) is None:
+        if self._proven(middle, middle, self._place(point)) is None:
             raise Undecidable(f"the verdict {stretch.verdict} could not be verified at {middle:.6g}")
         waiting = [(stretch.low, stretch.high)]
         left: list[Piece] = []
@@ -154,10 +159,10 @@ class _Prover:
             low, high = waiting.pop()
             start = min(stretch.points, key=lambda x: abs(x[0] - 0.5 * (low + high)))[1]
             near = min(done, key=lambda x: min(abs(x[0] - high), abs(x[1] - low)), default=None)
-            guess = start.q[self.at] if near is None else near[2].mean(axis=1)
+            guess = self._place(start) if near is None else near[2].mean(axis=1)
             box = self._proven(low, high, guess)
             if box is None and near is not None:
-                box = self._proven(low, high, start.q[self.at])
+                box = self._proven(low, high, self._place(start))
             if box is not None:
                 done.append((low, high, box))
             elif high - low <= narrowest or time.perf_counter() > end:
@@ -167,6 +172,10 @@ class _Prover:
                 waiting += [(middle, high), (low, middle)]
         left += self._unlinked(sorted(done, key=lambda x: x[0]))
         return left, len(done)
+
+    def _place(self, point: Equilibrium) -> Array:
+        """The unknowns at a computed equilibrium."""
+        return np.append(point.q[self.at], point.multipliers[: self.rest.multipliers])
 
     def _unlinked(self, done: list[tuple[float, float, Array]]) -> list[Piece]:
         """Values between neighbouring pieces at which it is not proven that both enclose the same branch."""
@@ -186,12 +195,18 @@ class _Prover:
         found = self._branch(low, high, guess)
         if found is None:
             return None
-        whole = np.stack([np.append(self.q, low), np.append(self.q, high)], axis=1)
-        whole[self.at] = found[1]
-        M, C, K = self.motion.matrices(whole)
+        inner, multipliers = np.split(found[1], [len(self.at)])
+        q = np.stack([self.q, self.q], axis=1)
+        q[self.at] = inner
+        still = np.zeros((len(self.v) if self.rest.multipliers else 0, 2))  # speeds of a closed loop at rest
+        try:
+            M, C, K = self.motion.matrices(np.vstack([q, still, multipliers, [[low, high]]]))
+        except Undecidable:
+            return None
         if not all(X.is_finite for X in (M, C, K)) or not (M.mid.diagonal() > 0.0).all():
             return None
-        small = SmallMotion(M, C, K, 0.0, tuple(self.at))
+        acting = tuple(range(len(M.mid))) if self.rest.multipliers else tuple(self.at)
+        small = SmallMotion(M, C, K, 0.0, acting)
         try:
             A = small.state_matrix()
             values = np.zeros(1) if A is None else np.linalg.eigvals(A.mid)
@@ -205,7 +220,7 @@ class _Prover:
 
         None if no such box was found.
         """
-        if not self.at:
+        if not self.size:
             return np.zeros((0, 2)), np.zeros((0, 2))
         m = self._newton(guess, 0.5 * (low + high))
         reach = None if m is None else self._reach(m, 0.0 * m, low, high)
@@ -221,7 +236,7 @@ class _Prover:
 
     def _newton(self, guess: Array, value: float) -> Array | None:
         """An approximate equilibrium at a value, by Newton's method; None if that fails."""
-        tape, rows, n = self.rest.tape, self.rest.rows, len(self.at)
+        tape, rows, n = self.rest.tape, self.rest.rows, self.size
         m = np.array(guess, dtype=float)
         for _ in range(6):
             box = np.stack([np.append(m, value)] * 2, axis=1)
@@ -243,7 +258,7 @@ class _Prover:
         The operator is m - Y f(m, p) + (I - Y f'(X, p)) (X - m), for all p of a piece. If it maps X into its interior,
         X contains exactly one equilibrium for every p, and the image contains it.
         """
-        tape, rows, n = self.rest.tape, self.rest.rows, len(self.at)
+        tape, rows, n = self.rest.tape, self.rest.rows, self.size
         centre, value = np.stack([m, m], axis=1), np.array([[low, high]])
         F = values_over(tape, rows, np.vstack([centre, value.mean(axis=1, keepdims=True).repeat(2, axis=1)]))
         rates = slopes_over(tape, rows, np.vstack([centre, value]))[:, n:]
@@ -260,7 +275,10 @@ class _Prover:
         return found if np.isfinite(found).all() else None
 
     def _slopes(self, box: Array, value: Array) -> Ball:
-        """Derivatives of the equilibrium equations over a box of coordinates and a piece."""
+        """Derivatives of the equilibrium equations over a box of unknowns and a piece."""
+        if self.rest.multipliers:
+            found = slopes_over(self.rest.tape, self.rest.rows, np.vstack([box, value]))[:, : self.size]
+            return Ball.between(found[..., 0], found[..., 1])
         whole = np.vstack([np.stack([self.q, self.q], axis=1), value])
         whole[self.at] = box
         K = self.motion.matrices(whole)[2]
@@ -277,6 +295,7 @@ def proven_over(
     found = prove_ranges(system, parameter, base, stretches, seconds)
     edges = {part.high for part in stretches[:-1]}
     ends = stretches[0].low, stretches[-1].high
+    found = replace(found, windows=_about(found.windows, (*edges, *ends), WIDE * (ends[1] - ends[0])))
     open_ended = [w for w in found.windows if not any(w[0] <= edge <= w[1] for edge in (*edges, *ends))]
     spread = max((high - low for low, high in found.windows), default=0.0)
     if found.reason and spread > WIDE * (ends[1] - ends[0]):
@@ -288,6 +307,16 @@ def proven_over(
         return UNDECIDED, found.windows, f"{work} proves the verdicts except in {places}, where nothing is decided"
     narrow = f", except within {spread:.1g} of the values at which they change" if found.windows else ""
     return PROVEN, found.windows, f"{work} proves that the verdicts hold in all of the range{narrow}"
+
+
+def _about(windows: Sequence[Piece], edges: Sequence[float], near: float) -> tuple[Piece, ...]:
+    """Windows extended to the critical value beside them, if that is near: pieces between them count as not proven."""
+    wider = []
+    for low, high in windows:
+        edge = min(edges, key=lambda x: max(low - x, x - high))
+        close = max(low - edge, edge - high) <= near
+        wider.append((min(low, edge), max(high, edge)) if close else (low, high))
+    return _joined(wider)
 
 
 def _words(windows: Sequence[Piece]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
+from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.analysis.linear.linearize import Point, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import spectrum
@@ -25,9 +26,10 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.system import System
+from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
-LOST = "no equilibrium"
+LOST = "no equilibrium nearby"
 BORDER = "the followed equilibrium exists on one side only"
 Margin = Callable[[Array, bool], float]
 SHARP = 1e-14
@@ -84,7 +86,7 @@ class Range:
 
 @readable
 @dataclass(frozen=True)
-class StabilityRanges:
+class StabilityRanges(Tabular):
     """Verdicts over a parameter. ``str()`` is a table.
 
     Attributes:
@@ -100,6 +102,7 @@ class StabilityRanges:
             ``indicated``; see ``missed_below``.
         windows: if a proof was asked for, the intervals of the parameter in which it showed nothing.
         grounds: the result of the proof, or why there is none.
+        mechanism: its name, for titles.
 
     Example:
         >>> import pendula
@@ -117,6 +120,7 @@ class StabilityRanges:
     certainty: str = INDICATED
     windows: tuple[tuple[float, float], ...] = ()
     grounds: str = ""
+    mechanism: str = ""
 
     @property
     def caution(self) -> str:
@@ -168,11 +172,12 @@ def stability_over(
         system: a system, a model, or the name of a library mechanism.
         parameter: its name.
         low, high: the range.
-        at: the equilibrium at ``low`` (as in ``linearize``; a nearby point suffices).
+        at: the equilibrium at ``low`` (as in ``linearize``; a nearby point suffices). By default the one near the
+            initial state, or if there is none the one of least potential.
         inputs, parameters: as in ``linearize``; the studied parameter overrides them.
         samples: number of sampled values.
         prove: seconds to spend on a proof, by interval arithmetic, that the verdicts hold everywhere between critical
-            values; for open mechanisms of up to 4 speeds whose equations are smooth.
+            values; for mechanisms of up to 4 speeds whose equations are smooth, closed loops included.
 
     Example:
         >>> import pendula
@@ -249,6 +254,12 @@ class _Study:
                 return point_of(self.system, self.at, self.inputs, vector)
             except NotAnEquilibrium:
                 start = state_near(self.system, self.at, vector)
+            found = follow(self.system, start, self.inputs, vector)
+            if found is None and self.at is None:  # the initial state is far from all equilibria
+                lowest = lowest_equilibrium(self.system, inputs=self.inputs, parameters=vector)
+                self.at = None if lowest is None else lowest.state
+                return lowest
+            return found
         else:
             start = near.state
         return follow(self.system, start, self.inputs, vector)
@@ -414,7 +425,13 @@ class _Study:
             kept.append(after)
         ends = [self._end(low, kept[0]), self._end(high, kept[-1])]
         return StabilityRanges(
-            self.parameter, tuple(critical), tuple(kept), count, tuple(e for e in ends if e is not None), self.spacing
+            self.parameter,
+            tuple(critical),
+            tuple(kept),
+            count,
+            tuple(e for e in ends if e is not None),
+            self.spacing,
+            mechanism=self.system.model.name,
         )
 
     def proven(self, found: StabilityRanges, seconds: float) -> StabilityRanges:

@@ -15,6 +15,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import longest_chain
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.certainty import Certainty, certainty_of, only_dissipates
+from pendula.analysis.stability.doubtful import without_doubtful_stiffness
 from pendula.analysis.stability.energy_argument import Finding, energy_finding, is_damped
 from pendula.analysis.stability.linear_families import same_along
 from pendula.analysis.stability.momentum_argument import momentum_finding
@@ -126,6 +127,8 @@ def stability(
     of = linear_of(linear, "stability", at, inputs, parameters)
     if of.system is None:
         raise UsageError("stability needs the system of the linear model: higher-order terms may decide")
+    system = of.system
+    of = without_doubtful_stiffness(of)
     found = spectrum(of)
     sides = sides_of_axis(found)
     free = found.roots.kind != "general" or bool((sides > 0).any())
@@ -141,8 +144,8 @@ def stability(
             f"all eigenvalues have negative real parts, the largest {slow.real:.6g} 1/{unit} (Lyapunov's first method)"
         )
         return Stability("asymptotically stable", "significant", True, text, roots, (), found, of.at, "eigenvalues")
-    if of.system.written:
-        text = f"eigenvalues lie on the imaginary axis, and no energy is known for the equations of {of.system.written}"
+    if system.written:
+        text = f"eigenvalues lie on the imaginary axis, and no energy is known for the equations of {system.written}"
         return Stability("undecided", "critical", False, text, roots, (), found, of.at)
     ruling = _critical(of, found, sides)
     text, drifts = ruling.proof, ruling.drifts

@@ -11,10 +11,22 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
 @model_argument
 @parameter_option
 @start_option
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    metavar="EXPR",
+    help='Event to mark, such as "theta1 = 0 rising"; "stop: theta1 >= 90deg" stops the page.',
+)
 @click.option("-o", "--output", metavar="FILE", help="Page to write; default: the name of the mechanism with .html.")
 @json_option
 def play_command(
-    model: str, settings: tuple[str, ...], start: tuple[str, ...], output: str | None, as_json: bool
+    model: str,
+    settings: tuple[str, ...],
+    start: tuple[str, ...],
+    events: tuple[str, ...],
+    output: str | None,
+    as_json: bool,
 ) -> None:
     """A page in which MODEL moves under your hand: drag it, throw it, change its parameters.
 
@@ -27,7 +39,7 @@ def play_command(
     made = read_model(model, settings)
     path = writable(output or page_name(made.name), "-o", (".html", ".htm"))
     assert path is not None
-    play(made, path, initial_state=read_state(made, start) or None)
+    play(made, path, initial_state=read_state(made, start) or None, events=events)
     size = path.stat().st_size
     if as_json:
         echo_json({"file": str(path), "bytes": size})

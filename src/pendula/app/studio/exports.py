@@ -136,7 +136,7 @@ def data(job: Job) -> dict[str, Any]:
 
 def script(job: Job) -> dict[str, Any]:
     """A Python script that reproduces what is shown: ``shown`` lists kinds of jobs with their options."""
-    from pendula.app.studio.script import python_script
+    from pendula.app.studio.text.script import python_script
 
     shown = job.options.value("shown") or []
     if not isinstance(shown, list) or len(shown) > 50 or not all(isinstance(one, dict) for one in shown):

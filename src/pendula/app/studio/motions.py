@@ -128,28 +128,33 @@ def found_reactions(job: Job) -> tuple[Any, Trajectory]:
 
 
 def section(job: Job) -> dict[str, Any]:
-    """A section of a run: a coordinate and its speed wherever an expression passes zero."""
-    event, of = job.options.text("event"), job.options.text("of")
+    """A section of a run: a coordinate and its speed, or two other states, wherever an expression passes zero."""
+    event, of, against = (job.options.text(name) for name in ("event", "of", "against"))
     if not event:
         raise UsageError('event must say where the section is, such as "theta1 = 0 rising"')
     text, options = of_run(job)
     motion = simulated(job, text, options, events=[event])
     found = next(iter(motion.events.values()))
     layout = motion.joint_layout
-    usable = [name for name in layout.coordinates if f"{name}_dot" in layout.speeds]
-    chosen = of or next((name for name in usable if name not in found.event.parsed.names), "".join(usable[:1]))
-    if chosen not in usable:
-        raise UsageError(
-            f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable) or "none"}'
-        )
+    known = (*layout.coordinates, *layout.speeds)
+    paired = [name for name in layout.coordinates if f"{name}_dot" in layout.speeds] or list(layout.speeds)
+    chosen = of or next((name for name in paired if name not in found.event.parsed.names), paired[0])
+    others = [name for name in (f"{chosen}_dot", *layout.speeds) if name in known and name != chosen]
+    against = (
+        against or next((name for name in others if name not in found.event.parsed.names), "") or "".join(others[:1])
+    )
+    for name in (chosen, against):
+        if name not in known:
+            raise UsageError(f'there is no coordinate or speed "{name}"; known are: {", ".join(known)}')
     return {
         "model": motion.system.model.name,
         "event": found.event.name,
         "t": found.t,
         "of": chosen,
+        "against": against,
         "x": found[chosen],
-        "y": found[f"{chosen}_dot"],
-        "units": {name: layout.units[name] for name in (chosen, f"{chosen}_dot")},
+        "y": found[against],
+        "units": {name: layout.units[name] for name in (chosen, against)},
         "energy_drift": motion.energy_drift,
         "outcome": str(motion.outcome),
         "notes": list(motion.notes),

@@ -89,11 +89,11 @@ class Forces:
             value = polynomial(f"{name}_dot", damping, drags, odd=True)
             self.draft.forces.append({"type": "generalized", "coordinate": name, "value": f"-{value}"})
             damping = 0.0
-        if stiffness or damping:
+        if damping and not stiffness:
+            self.draft.forces.append({"type": "friction", "joint": name, "coefficient": damping})
+        elif stiffness:
             law, free = ("torsion-spring", "rest") if kind == HINGE else ("spring", "length")
-            fields: dict[str, Any] = {"type": law, "joint": name}
-            if stiffness:
-                fields |= {"stiffness": stiffness} | ({free: rest} if rest else {})
+            fields = {"type": law, "joint": name, "stiffness": stiffness} | ({free: rest} if rest else {})
             self.draft.forces.append(fields | ({"damping": damping} if damping else {}))
 
     def _gravity_compensation(self) -> None:

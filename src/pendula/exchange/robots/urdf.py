@@ -20,6 +20,7 @@ from pendula.exchange.robots import frames as fr
 from pendula.exchange.robots import shapes as sh
 from pendula.exchange.robots.draft import Draft, Imported, check_without, existing
 from pendula.exchange.robots.rigid import Mount, merge_impossible
+from pendula.exchange.robots.tree import frame_along
 
 WITHOUT = ("mimic",)
 """Kinds of things that :func:`load_urdf` can leave out although the motion depends on them."""
@@ -223,7 +224,7 @@ class _Reader:
             if kind != "planar":
                 fields["axis"] = fr.floats(axis)
         if kind == "planar":  # translations normal to the axis: its z axis along that of the file
-            turn = _upright(axis)
+            turn = np.eye(3) if np.allclose(axis, [0, 0, 1]) else frame_along(axis)
             R, child = R @ turn, fr.side(below, None, fr.matrix_quaternion(turn))
         if kind == "fixed":
             self.mounts[below] = Mount(above, xyz, R)
@@ -329,13 +330,3 @@ class _Reader:
         draft.note_all("Coulomb friction", rough, "left out")
         if any(link.find("collision") is not None for link in self.links.values()):
             draft.note("contacts: left out")
-
-
-def _upright(axis: Any) -> fr.Array:
-    """A rotation that maps the z axis to a unit axis."""
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    first = np.cross(helper, axis)
-    if np.allclose(axis, [0, 0, 1]):
-        return np.eye(3)
-    first = first / np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first), axis], axis=1)

@@ -31,7 +31,8 @@ class Force(Element):
     """unit of each numeric field, in the words force, torque, length, time, rad, and ``pull`` and ``x`` for the force
     and the variable of the law: "pull/x" is a stiffness"""
     drawn_as: ClassVar[Literal["spring", "damper", "string", ""]] = ""
-    """how pictures show a force between two points; empty: not at all"""
+    """how pictures show a force between two points or across a joint (a coil along a slide, a spiral about a hinge);
+    empty: not at all"""
 
     def actions(self) -> tuple[Action, ...]:
         """Where and how the force acts."""

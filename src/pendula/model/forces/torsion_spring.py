@@ -23,5 +23,6 @@ class ForceTorsionSpring(ForceAcross):
 
     law = Law(elastic="stiffness*(x - rest)", potential="stiffness*(x - rest)**2/2", drag="damping*rate")
     units: ClassVar[Mapping[str, str]] = {"stiffness": "torque/rad", "damping": "torque time/rad", "rest": "rad"}
+    drawn_as = "spring"
     measures = "angle"
     otherwise = 'use type = "spring"'

@@ -140,17 +140,20 @@ def _over(tape: Tape, box: Array, slopes: bool) -> Array:
     return out
 
 
-def distinct(found: Roots, lo: Array, hi: Array, periods: Array) -> Roots:
+def distinct(found: Roots, lo: Array, hi: Array, periods: Array, flips: tuple[tuple[int, ...], ...] = ()) -> Roots:
     """The same roots, each once, and only those in the box.
 
     Args:
         found: what :func:`all_roots` gave for this box.
         lo, hi: its corners. A root that may lie on a face becomes an undecided box.
         periods: by unknown, after how much the equations repeat; 0 if they do not. Faces do not count there.
+        flips: groups of unknowns that may change their signs together: the roots are then the same one. Faces do not
+            count there either, since the box holds one of the two in its interior.
     """
     kept: list[int] = []
     unclear: list[Array] = []
     bounded = periods == 0.0
+    bounded[[k for group in flips for k in group]] = False
     for k, enclosure in enumerate(found.enclosures):
         outside = ((enclosure[:, 1] < lo) | (enclosure[:, 0] > hi)) & bounded
         crossing = ((enclosure[:, 0] < lo) | (enclosure[:, 1] > hi)) & bounded
@@ -159,7 +162,8 @@ def distinct(found: Roots, lo: Array, hi: Array, periods: Array) -> Roots:
         if np.any(crossing):
             unclear.append(enclosure)
             continue
-        relation = [_relation(enclosure, found.enclosures[j], found.regions[j], periods) for j in kept]
+        copies = _flipped(enclosure, flips)
+        relation = [_relation(copy, found.enclosures[j], found.regions[j], periods) for j in kept for copy in copies]
         if "same" in relation:
             continue
         if "unclear" in relation:
@@ -168,6 +172,17 @@ def distinct(found: Roots, lo: Array, hi: Array, periods: Array) -> Roots:
         kept.append(k)
     rest = np.concatenate([found.undecided, np.array(unclear)]) if unclear else found.undecided
     return replace(found, enclosures=found.enclosures[kept], regions=found.regions[kept], undecided=rest)
+
+
+def _flipped(enclosure: Array, flips: tuple[tuple[int, ...], ...]) -> list[Array]:
+    """An enclosure with all choices of the signs of some groups of unknowns."""
+    copies = [enclosure]
+    for group in flips:
+        for one in tuple(copies):
+            other = one.copy()
+            other[list(group)] = -one[list(group), ::-1]
+            copies.append(other)
+    return copies
 
 
 def _relation(one: Array, other: Array, region: Array, periods: Array) -> str:

@@ -42,6 +42,9 @@ class Tape:
     steps: list[tuple[int, int, int]] = field(default_factory=list)
     bounds: list[tuple[float, float]] = field(default_factory=list)
     _places: dict[tuple[int, int, int, float, float], int] = field(default_factory=dict)
+    _kept: dict[tuple[int, ...], tuple[npt.NDArray[np.int64], Array, npt.NDArray[np.int64]]] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         for i in range(self.variables):
@@ -82,10 +85,16 @@ class Tape:
         return self._put(FUNCTIONS[name], a, 0)
 
     def compiled(self, rows: list[int]) -> tuple[npt.NDArray[np.int64], Array, npt.NDArray[np.int64]]:
-        """Steps, bounds of constants and the steps that are the results, as kernels take them.
+        """Steps, bounds of constants and the steps that are the results, as kernels take them. Cached.
 
         Only steps that the results use, after the unknowns; all of them if no results are named.
         """
+        key = (len(self.steps), *rows)
+        if key not in self._kept:
+            self._kept = {key: self._compiled(rows)}
+        return self._kept[key]
+
+    def _compiled(self, rows: list[int]) -> tuple[npt.NDArray[np.int64], Array, npt.NDArray[np.int64]]:
         used = set(range(self.variables)) | (set(rows) if rows else set(range(len(self.steps))))
         for k in range(len(self.steps) - 1, self.variables - 1, -1):
             kind, a, b = self.steps[k]

@@ -20,6 +20,7 @@ from pendula.present.pictures.frames import outline
 from pendula.present.pictures.scenes import Pose, scene_of
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.shapes import Pivot
+from pendula.present.player.springs import spiral, zigzag
 
 Array = Any
 
@@ -100,7 +101,10 @@ class Sketch:
         if only is None:
             for link in self.scene.links:
                 ends = self.flat(np.array([link.start[0], link.end[0]]))
-                drawing.line(_zigzag(ends[0], ends[1], self.size) if link.kind == "spring" else ends, "spring")
+                drawing.line(zigzag(ends[0], ends[1], 0.02 * self.size) if link.kind == "spring" else ends, "spring")
+            for one in self.scene.spirals:
+                turned = spiral(one, one.ends(self.scene.bodies), 0.045 * self.size)
+                drawing.line(self.flat(turned), "spring")
 
     def _pivot(self, drawing: Drawing, at: Array) -> None:
         d = 0.035 * self.size
@@ -300,14 +304,3 @@ def _carries_moment(joint: TreeJoint, planar: bool) -> bool:
 def _name(text: str) -> str:
     """An angle or distance in TeX: a name, or an expression as it is."""
     return latex_name(text) if text.isidentifier() else rf"\text{{{text}}}"
-
-
-def _zigzag(a: Array, b: Array, size: float) -> Array:
-    """A spring between two points."""
-    along = b - a
-    length = float(np.hypot(*along))
-    if length < 1e-9 * size:
-        return np.array([a, b])
-    side = np.array([-along[1], along[0]]) / length * 0.02 * size
-    inner = [a + along * (0.15 + 0.7 * k / 12) + side * (1 if k % 2 else -1) for k in range(13)]
-    return np.array([a, a + along * 0.12, *inner, a + along * 0.88, b])

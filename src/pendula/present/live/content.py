@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -14,9 +14,10 @@ from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.equations import Equations
 from pendula.equations.printing.mathml import write_mathml
+from pendula.equations.translate import translate
 from pendula.errors import NotSupported, PendulaError
 from pendula.library.lookup import model_of
-from pendula.model.checks.parameter_units import parameter_units
+from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
@@ -24,16 +25,18 @@ from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Pivot
 from pendula.simulation.beginning import energy_size, start_state
+from pendula.simulation.events import Event, to_watch
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
 from pendula.system.layout import State
 from pendula.system.live.program import LiveProgram, write_live
 from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import parameter_vector, typical_length
+from pendula.system.switches.watching import check_names, names_of
 from pendula.system.system import System
 
-MOST_BODIES = 40
-"""Bodies up to which a page keeps up with time on an ordinary machine."""
+MOST_BODIES = 30
+"""Bodies up to which a page is fluent on an ordinary machine: trees and loops in the plane, chains in space."""
 MOST_WRENCHES = 12  # bodies up to which forces in joints are part of the page
 MOST_MODES = 8
 SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this much
@@ -41,28 +44,35 @@ LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the pict
 
 
 def live_content(
-    model: Model | str, initial_state: Mapping[str, float] | None = None, *, with_modes: bool = True
+    model: Model | str,
+    initial_state: Mapping[str, float] | None = None,
+    events: Sequence[Event | str] = (),
+    *,
+    with_modes: bool = True,
 ) -> dict[str, Any]:
     """Everything that the page of a mechanism needs, as plain data; ``program`` and ``wrenches`` are JavaScript.
 
     Args:
         model: a model, the name of a library mechanism, or a system.
         initial_state: changes to the model's initial state by name.
+        events: what the page marks, and where it stops: events, or texts that :meth:`Event.read` reads.
         with_modes: whether modes are part of it; the search for the equilibrium they belong to can take long.
 
     Raises:
+        UsageError: an event cannot be read, or has an unknown name.
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
     model = _with_gravity(model_of(model, "play"))
     if len(model.bodies) > MOST_BODIES:
         raise NotSupported(
-            f"a live page moves at most {MOST_BODIES} bodies in time; {model.name} has {len(model.bodies)}: "
-            "simulate it and write an animation instead"
+            f"a live page moves up to {MOST_BODIES} bodies fluently, and {model.name} has {len(model.bodies)}.\n"
+            "  Try: simulate it and write an animation, which plays any number of bodies."
         )
     system = compile_system(model)
     start, _ = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
-    drawing = draw(model)
-    live = write_live(model, geometry=drawing.scalars, wrenches=len(model.bodies) <= MOST_WRENCHES)
+    drawing = draw(model, typical_length(system))
+    marked, watched = _events(system, events)
+    live = write_live(model, geometry=drawing.scalars, events=watched, wrenches=len(model.bodies) <= MOST_WRENCHES)
     return {
         "program": live.script,
         "wrenches": live.wrenches,
@@ -74,9 +84,23 @@ def live_content(
             "scene": _scene(model, system, drawing, start),
             "sliders": _sliders(model, live),
             "modes": _modes(system) if with_modes else None,
+            "events": marked,
         },
         "equations": formula_groups(live.equations),
     }
+
+
+def _events(system: System, events: Sequence[Event | str]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Events as a page reads them, and the symbolic expressions whose zeros they are."""
+    known, marked, watched = names_of(system), [], []
+    for given in events:
+        event = given if isinstance(given, Event) else Event.read(given)
+        expression, way, kind = to_watch(event)
+        check_names(expression, known, f'event "{event.name}"')
+        watched.append(translate(expression, {name: known[name] for name in expression.names}))
+        count = event.count or 1
+        marked.append({"name": event.name, "way": way, "strict": kind == 2, "stop": count if event.terminal else 0})
+    return marked, watched
 
 
 def _with_gravity(model: Model) -> Model:
@@ -105,7 +129,7 @@ def _gravity(model: Model) -> dict[str, Any]:
 
 def _units(model: Model, live: LiveProgram) -> dict[str, Any]:
     names = model.unit_names
-    known = dict(live.layout.units) | parameter_units(model)
+    known = dict(live.layout.units) | parameter_units(model) | input_units(model)
     units = {unit: getattr(names, unit) for unit in ("length", "time", "energy", "force", "torque")}
     return {**units, "of": known}
 
@@ -162,9 +186,17 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
         "trace": None if packed.trace is None else {"body": scene.bodies[packed.trace[0]].name, "at": packed.trace[1]},
         "bodies": drawing.bodies,
         "links": _kept_links(drawing, scene),
+        "spirals": _placed_spirals(drawing, scene),
         "hinges": drawing.hinges,
         "geometry": len(drawing.scalars),
     }
+
+
+def _placed_spirals(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
+    """Spirals, with the outer ends of those on the ground at the side of the support."""
+    for spiral, shown in zip(drawing.spirals, scene.spirals, strict=True):
+        spiral["outer_arm"] = spiral["outer_arm"] or drawing.vector(shown.outer_arm)
+    return drawing.spirals
 
 
 def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
@@ -176,7 +208,7 @@ def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
 
 def _sliders(model: Model, live: LiveProgram) -> list[dict[str, Any]]:
     """Range and scale of everything that may be changed and matters to the motion."""
-    units, names = parameter_units(model), model.unit_names
+    units, names = parameter_units(model) | input_units(model), model.unit_names
     found = []
     for name, value in live.adjustable.items():
         if name in live.idle:
@@ -210,12 +242,12 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
 
 
 def _modes(system: System) -> dict[str, Any] | None:
-    """Poses and speeds that start a mode with a unit amplitude, at the equilibrium of least potential."""
+    """Poses and speeds that start a damped mode with a unit amplitude, at the equilibrium of least potential."""
     try:
         rest = lowest_equilibrium(system)
         if rest is None:
             return None
-        found = modes(system, rest)
+        found = modes(system, rest, damped=True)
         linear = found.linear
         if linear.displacements or linear.at.steady:
             return None
@@ -226,19 +258,19 @@ def _modes(system: System) -> dict[str, Any] | None:
             direction, largest = unit_direction(linear, mode.scaled)
             q = linear.N @ (linear.Z @ direction)
             v = linear.Z @ (direction * mode.eigenvalue)
-            hertz = mode.damped_hertz if mode.damped_hertz is not None else mode.hertz
             listed.append(
                 {
                     "number": number,
-                    "hertz": float(hertz or 0.0),
+                    "hertz": float(mode.damped_hertz or 0.0),
+                    "undamped": float(mode.hertz or 0.0),
+                    "ratio": float(mode.damping_ratio or 0.0),
                     "words": mode.description,
                     "coordinate": linear.at.layout.coordinates[largest],
                     "q": np.real(q).tolist(),
                     "v": np.real(v).tolist(),
                 }
             )
-        turning = np.abs(linear.C - linear.C.T).max() > 1e-9 * max(np.abs(linear.C).max(), 1e-300)  # gyroscopic
-        simple = not turning and not any(joint.quaternion() for joint in system.model.tree)
+        simple = not any(joint.quaternion() for joint in system.model.tree)  # the page can follow the sliders
         return {"q": linear.at.q.tolist(), "listed": listed, "simple": simple} if listed else None
     except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
         return None

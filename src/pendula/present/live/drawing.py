@@ -17,6 +17,7 @@ from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Shift, Slide
 from pendula.model.model import Model
 from pendula.present.pictures.scenes import rail_of
+from pendula.present.pictures.springs import joint_springs, place_of
 
 _FIELDS = {
     "rod": ("start", "end"),
@@ -36,12 +37,14 @@ class Drawing:
         scalars: expressions of time and parameters.
         bodies: name, index of the pose (-1: none), index of the position (moving supports), shapes.
         links: springs, dampers and strings: kind, start and end.
+        spirals: torsion springs, as in SceneSpiral; an outer arm of None points to the side of the support.
         hinges: for every joint, the points of its two bodies that stay together.
     """
 
     scalars: list[Any] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     links: list[dict[str, Any]] = field(default_factory=list)
+    spirals: list[dict[str, Any]] = field(default_factory=list)
     hinges: list[list[Any]] = field(default_factory=list)
     _index: dict[str, int] = field(default_factory=dict)
 
@@ -58,8 +61,8 @@ class Drawing:
         return [self.number(x) for x in of]
 
 
-def draw(model: Model) -> Drawing:
-    """The drawing of a model: ground, moving supports, bodies, links, hinges."""
+def draw(model: Model, length: float) -> Drawing:
+    """The drawing of a model of a typical length: ground, moving supports, bodies, links, spirals, hinges."""
     drawing = Drawing()
     poses = {joint.child.body: k for k, joint in enumerate(model.tree)}
     _ground(model, drawing)
@@ -68,6 +71,7 @@ def draw(model: Model) -> Drawing:
         drawing.bodies.append({"name": body.name, "pose": poses[body.name], "base": None, "shapes": shapes})
     shown = {body["name"]: k for k, body in enumerate(drawing.bodies)}
     _links(model, drawing, shown)
+    _springs(model, drawing, shown, length)
     _hinges(model, drawing, shown)
     return drawing
 
@@ -84,13 +88,6 @@ def _shape(drawing: Drawing, shape: Shape) -> dict[str, Any]:
     if shape.kind == "box":
         record["size"] = drawing.vector(shape.size)
     return record
-
-
-def _place(model: Model, side: Side) -> Sequence[Any]:
-    """The point of a body at which a joint or a force acts, in body axes."""
-    if side.at is not None:
-        return model.body(side.body).named_points()[side.at]
-    return side.position or (0, 0, 0)
 
 
 def _moves(place: Sequence[Any]) -> bool:
@@ -131,9 +128,41 @@ def _links(model: Model, drawing: Drawing, shown: dict[str, int]) -> None:
             drawing.links.append({"kind": "string", "start": start, "end": end})
 
 
+def _springs(model: Model, drawing: Drawing, shown: dict[str, int], length: float) -> None:
+    """Springs and dampers across joints: coils along slides, spirals about hinges."""
+    for spring in joint_springs(model, model.parameter_values, length):
+        joint, child = spring.joint, spring.joint.child
+        base = f"base of {joint.name}"
+        outer = shown[base if base in shown else joint.parent.body]
+        end = _end(model, drawing, shown, child)
+        if spring.turns:
+            arm = None if spring.parent_arm is None else drawing.vector(spring.parent_arm)
+            drawing.spirals.append(
+                {
+                    "outer": outer,
+                    "inner": end["body"],
+                    "at": end["at"],
+                    "axis": drawing.vector(spring.axis),
+                    "outer_arm": arm,
+                    "inner_arm": drawing.vector(spring.child_arm),
+                }
+            )
+            continue
+        place = (0, 0, 0) if base in shown else place_of(model, joint.parent)
+        begin = [
+            f"({parse(x).to_text()}) - {spring.back * a!r}" if a else x for x, a in zip(place, spring.axis, strict=True)
+        ]
+        drawing.links.append({"kind": spring.kind, "start": {"body": outer, "at": drawing.vector(begin)}, "end": end})
+        if joint.parent.body == GROUND:
+            values = {**model.parameter_values, "t": 0.0}
+            ends = spring.wall([parse(x).evaluate(values) for x in begin], length)
+            wall = {"kind": "polyline", "points": [drawing.vector(point) for point in ends.tolist()]}
+            drawing.bodies[outer]["shapes"].append(wall)
+
+
 def _end(model: Model, drawing: Drawing, shown: dict[str, int], side: Side) -> dict[str, Any]:
     """One end of a link: a point of a drawn body, which may depend on time on the ground."""
-    return {"body": shown[side.body], "at": drawing.vector(_place(model, side))}
+    return {"body": shown[side.body], "at": drawing.vector(place_of(model, side))}
 
 
 def _hinges(model: Model, drawing: Drawing, shown: dict[str, int]) -> None:
@@ -149,5 +178,5 @@ def _hinges(model: Model, drawing: Drawing, shown: dict[str, int]) -> None:
             if side.body == GROUND and base in shown:
                 parts.append([shown[base], drawing.vector((0, 0, 0))])
             else:
-                parts.append([shown[side.body], drawing.vector(_place(model, side))])
+                parts.append([shown[side.body], drawing.vector(place_of(model, side))])
         drawing.hinges.append(parts)

@@ -8,7 +8,7 @@ mechanism. Its Content-Security-Policy permits this script by its hash and nothi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, overload
@@ -21,22 +21,34 @@ from pendula.present.live.content import live_content
 from pendula.present.notebook.pages import InlinePage
 from pendula.present.player.page import in_script, read_template
 from pendula.present.web import bundle
+from pendula.simulation.events import Event
 
 ENTRY = "live/live.js"
 """The module that runs the page."""
 
 
 @overload
-def play(model: Model | str, path: None = None, *, initial_state: Mapping[str, float] | None = None) -> InlinePage: ...
+def play(
+    model: Model | str,
+    path: None = None,
+    *,
+    initial_state: Mapping[str, float] | None = None,
+    events: Sequence[Event | str] = (),
+) -> InlinePage: ...
 @overload
 def play(
-    model: Model | str, path: str | os.PathLike[str], *, initial_state: Mapping[str, float] | None = None
+    model: Model | str,
+    path: str | os.PathLike[str],
+    *,
+    initial_state: Mapping[str, float] | None = None,
+    events: Sequence[Event | str] = (),
 ) -> Path: ...
 def play(
     model: Model | str,
     path: str | os.PathLike[str] | None = None,
     *,
     initial_state: Mapping[str, float] | None = None,
+    events: Sequence[Event | str] = (),
 ) -> Path | InlinePage:
     """Writes a live page of a mechanism: one HTML file that simulates it in the browser, and returns its path.
 
@@ -50,9 +62,11 @@ def play(
         model: a model, the name of a library mechanism, or a system.
         path: file to write; its name ends in .html. Default: none is written.
         initial_state: changes to the model's initial state by name.
+        events: what the page marks in charts and on traces, as for ``simulate``: ``"theta = 0 rising"``; with ``stop:``
+            before it, the page stops there.
 
     Raises:
-        UsageError: the file has another ending, or the initial state has an unknown name.
+        UsageError: the file has another ending, or the initial state or an event has an unknown name.
         LoopNotClosed: the loops cannot be closed at the initial state.
         NotSupported: the mechanism has more bodies than a page can move in time.
 
@@ -64,18 +78,20 @@ def play(
         ('pendulum.html', True)
     """
     if path is None:
-        made = live_html(model, initial_state)
+        made = live_html(model, initial_state, events)
         return InlinePage(f"{model_of(model, 'play').name}, live", made)
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
-    write_text(target, live_html(model, initial_state))
+    write_text(target, live_html(model, initial_state, events))
     return target
 
 
-def live_html(model: Model | str, initial_state: Mapping[str, float] | None = None) -> str:
+def live_html(
+    model: Model | str, initial_state: Mapping[str, float] | None = None, events: Sequence[Event | str] = ()
+) -> str:
     """The live page of a mechanism as text; see :func:`play`."""
-    content = live_content(model, initial_state)
+    content = live_content(model, initial_state, events)
     record = content["record"]
     script = _script(content)
     bodies = record["about"]["names"]["bodies"]
@@ -85,7 +101,7 @@ def live_html(model: Model | str, initial_state: Mapping[str, float] | None = No
         "title": escape(_readable(record["title"])),
         "about": escape(f"{count}, {freedoms} {'degree' if freedoms == 1 else 'degrees'} of freedom, live"),
         "label": escape(_readable(f"{record['title']} in motion. Bodies: {', '.join(bodies[:12])}.")),
-        "style": bundle.style("base.css", "live/live.css"),
+        "style": bundle.style("base.css", "toy.css", "live/live.css"),
         "policy": bundle.policy(script),
         "equations": _equations(content["equations"]),
         "record": in_script(record),

@@ -40,8 +40,7 @@ def show_equilibria(found: Equilibria) -> str:
 def show_linear(model: LinearModel) -> dict[str, Any]:
     """M, C, K and F with the names of their rows and columns, and the eigenvalues."""
     names = model.coordinates
-    right = "F u" if model.inputs else "0"
-    parts = [note(f"M e'' + C e' + K e = {right}, with e the changes of {', '.join(names[:MOST_MATRIX])}")]
+    parts = []
     if len(names) > MOST_MATRIX:
         parts.append(note(f"M, C, K: {len(names)} x {len(names)}, too many entries to show"))
     else:

@@ -68,7 +68,8 @@ def text_lines(lines: Sequence[str]) -> str:
     text = escape("\n".join(lines))
     if not text:
         return ""
-    return f'<pre style="margin:.2em 0;white-space:pre-wrap;background:transparent;color:inherit">{text}</pre>'
+    style = "margin:.2em 0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere"
+    return f'<pre style="{style};background:transparent;color:inherit;padding:0;border:none">{text}</pre>'
 
 
 def note(text: str) -> str:

@@ -26,7 +26,7 @@ class InlinePage:
         >>> import pendula
         >>> page = pendula.play("pendulum")
         >>> page
-        <InlinePage: pendulum, live: a page of 1.. kB>
+        <InlinePage: pendulum, live: a page of ... kB>
         >>> page._repr_html_().startswith("<iframe")
         True
     """

@@ -8,6 +8,7 @@ import numpy as np
 
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody
+from pendula.present.player.springs import spiral, zigzag
 
 Array = Any
 
@@ -26,7 +27,7 @@ def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
 
     figure = Figure(figsize=(8.0, 4.6), dpi=dpi, layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot(aspect="equal")
+    axes = figure.add_subplot(aspect="equal", adjustable="datalim")
     colors = colormaps["plasma"]
     chosen = np.unique(np.linspace(0, len(scene.t) - 1, count).astype(int))
     moving = [b for b in scene.bodies if not b.is_ground]
@@ -35,6 +36,7 @@ def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
         for i, body in enumerate(moving):
             color = colors(0.08 + 0.8 * i / max(1, len(moving) - 1))
             draw_body(axes, scene, body, int(k), color, strength)
+        draw_springs(axes, scene, int(k), strength)
     for body in scene.bodies:
         if body.is_ground:
             draw_body(axes, scene, body, 0, "#333333", 1.0)
@@ -87,6 +89,19 @@ def draw_body(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, stre
                 linewidth=width,
                 solid_capstyle="round",
             )
+
+
+def draw_springs(axes: Any, scene: Scene, k: int, strength: float) -> None:
+    """Draws springs, dampers and strings of a scene at sample k."""
+    moving = [body.position for body in scene.bodies] + [end for link in scene.links for end in (link.start, link.end)]
+    size = float(np.max(np.ptp(np.concatenate(moving), axis=0))) or 1.0
+    lines = []
+    for link in scene.links:
+        ends = _flat(scene, np.array([link.start[k], link.end[k]]))
+        lines.append(zigzag(ends[0], ends[1], 0.02 * size) if link.kind == "spring" else ends)
+    lines += [_flat(scene, spiral(one, one.ends(scene.bodies, k), 0.05 * size)) for one in scene.spirals]
+    for line in lines:
+        axes.plot(line[:, 0], line[:, 1], "-", color="#5b6472", alpha=strength, linewidth=1.1, zorder=2.5)
 
 
 def outline(shape: sh.Shape) -> Array:

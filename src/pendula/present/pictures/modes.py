@@ -21,7 +21,7 @@ from pendula.analysis.modes.words import named_shape
 from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
-from pendula.present.pictures.frames import draw_body
+from pendula.present.pictures.frames import draw_body, draw_springs
 from pendula.present.pictures.plots import (
     FEW,
     LEGEND_LINES,
@@ -177,6 +177,7 @@ def _shapes(scenes: Sequence[Scene], dpi: float) -> Figure:
         for at, strength in ((later, 0.35), (0, 1.0)) if turned else ((0, 1.0),):
             for body, color in zip(moving, _colors(len(moving)), strict=True):
                 draw_body(ax, scene, body, at, color, strength)
+            draw_springs(ax, scene, at, strength)
         _word(ax.set_xlabel(f"[{scene.length_unit}]" if scene.length_unit else ""))
     return figure
 
@@ -307,7 +308,7 @@ def plot_sensitivities(found: Sensitivities) -> Figure:
         _legend(ax, [f"{of} by {by}" for of, by in group])
         _dress(ax)
     _word(axes[-1].set_xlabel(f"time [{found.layout.time_unit}]"))
-    _title(figure, "derivatives of the motion")
+    _title(figure, titled(found.mechanism, "derivatives of the motion"))
     return figure
 
 
@@ -324,7 +325,7 @@ def plot_linear_range(found: LinearRange) -> Figure:
     _word(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
     ax.set_ylabel("error [%]")
     _dress(ax)
-    title = f"error of the linear model ({found.start})"
+    title = titled(found.mechanism, f"error of the linear model ({found.start})")
     _title(figure, title)
     return figure
 

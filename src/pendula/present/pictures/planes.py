@@ -93,7 +93,7 @@ def plot_ranges(found: StabilityRanges) -> Figure:
     ax.set_xlim(found.ranges[0].low, found.ranges[-1].high)
     _word(ax.set_xlabel(found.parameter))
     _dress(ax)
-    _title(figure, f"stability over {found.parameter}")
+    _title(figure, titled(found.mechanism, f"stability over {found.parameter}"))
     return figure
 
 
@@ -110,13 +110,13 @@ def _halves(ax: Axes) -> None:
 
 def plot_multipliers(found: Floquet, *, dpi: float = 110) -> Figure:
     """Figure of Floquet multipliers next to the unit circle."""
-    figure = _on_circle(found.multipliers, found.verdict, "Floquet multipliers", dpi)
+    figure = _on_circle(found.multipliers, found.verdict, titled(found.mechanism, "Floquet multipliers"), dpi)
     return figure
 
 
 def plot_boundary(found: FloquetBoundary) -> Figure:
     """Figure of the multipliers at a stability boundary."""
-    title = f"Floquet multipliers at {found.parameter} = {found.value:.6g}"
+    title = titled(found.mechanism, f"Floquet multipliers at {found.parameter} = {found.value:.6g}")
     return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title, 110)
 
 
@@ -155,5 +155,5 @@ def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
     _word(ax.set_xlabel(found.parameter))
     ax.set_ylabel("modulus of the largest multiplier")
     _dress(ax)
-    _title(figure, f"Floquet multipliers over {found.parameter}")
+    _title(figure, titled(found.mechanism, f"Floquet multipliers over {found.parameter}"))
     return figure

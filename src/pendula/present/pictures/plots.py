@@ -158,9 +158,10 @@ def _title(figure: Figure, text: str) -> None:
     _word(figure.suptitle(text or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
 
 
-def titled(system: System | None, text: str) -> str:
+def titled(mechanism: System | str | None, text: str) -> str:
     """A title with the name of the mechanism, where it is known."""
-    return text if system is None else f"{system.model.name}: {text}"
+    name = mechanism if isinstance(mechanism, str) or mechanism is None else mechanism.model.name
+    return f"{name}: {text}" if name else text
 
 
 def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tuple[str, dict[str, Array]]]:

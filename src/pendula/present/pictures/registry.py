@@ -87,6 +87,7 @@ for _kind, _where, _summary in (
     ("RootLocus", "control:plot_locus", "poles of the closed loop over the gain"),
     ("Gain", "control:plot_gain", "poles without and with feedback"),
     ("Estimator", "control:plot_estimator", "poles of a Kalman filter"),
+    ("Fit", "fits:plot_fit", "measured and fitted values, and residuals"),
     ("Reach", "control:plot_reach", "margins of controllability or observability"),
     ("Certificate", "agreement:plot_certificate", "largest difference of each pair of formulations"),
     ("Comparison", "agreement:plot_comparison", "given equations and those of the model at the counterexample"),

@@ -22,7 +22,7 @@ from pendula.present.notebook.figures import displayed
 from pendula.present.notebook.pages import InlinePage
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
-from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
+from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run, titled
 from pendula.present.pictures.registry import plot_of
 from pendula.present.pictures.scenes import Pose as Pose
 from pendula.present.pictures.scenes import scene_of as scene_of
@@ -180,7 +180,7 @@ def plot_distance(found: Divergence | Horizon) -> Any:
 def plot_exponent(found: Lyapunov) -> Any:
     """A figure of the running average of a Lyapunov exponent."""
     series = maps.GrowthSeries(
-        title="largest Lyapunov exponent",
+        title=titled(found.mechanism, "largest Lyapunov exponent"),
         subtitle=str(found),
         t=found.t,
         y=found.running,

@@ -14,13 +14,16 @@ from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
 from pendula.model.expressions.expression import parse
 from pendula.model.forces.actions import Between
-from pendula.model.joints import Joint, Side, TreeJoint
+from pendula.model.joints import ClosingJoint, Joint, Side, TreeJoint
+from pendula.model.joints.rows import Perpendicular, SamePoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.present.pictures.signals import signals_of
+from pendula.present.pictures.springs import ground_arm, joint_springs, place_of
 from pendula.present.player import shapes as sh
-from pendula.present.player.scene import Scene, SceneBody, SceneLink
+from pendula.present.player.scene import Scene, SceneBody, SceneEvent, SceneLink, SceneSpiral
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Layout
+from pendula.system.parameters import typical_length
 from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import System
 
@@ -69,6 +72,8 @@ class _SceneBuilder:
         self.values = dict(zip(names, trajectory.parameters.tolist(), strict=True))
         self.R, self.r = trajectory.system.poses(trajectory.q, trajectory.t, parameters=trajectory.parameters)
         self.index = {name: k for k, name in enumerate(trajectory.layout.bodies)}
+        self.length = typical_length(trajectory.system, trajectory.parameters)
+        self.springs = joint_springs(self.model, self.values, self.length)
 
     def scene(self, signals: Sequence[str], trace: str | None, speed: float) -> Scene:
         """All bodies, pivots, rails, strings and springs."""
@@ -77,7 +82,8 @@ class _SceneBuilder:
         if len(self.t) == 1 and gravity[2] != 0:
             planar = False  # a vertical pose of a spatial mechanism would be invisible from above
         vertical = np.array([0.0, 1.0, 0.0]) if planar else -gravity
-        bodies = [*self._ground(support_side(self.run.system, self.run.parameters, vertical))]
+        support = support_side(self.run.system, self.run.parameters, vertical)
+        bodies = [*self._ground(support)]
         for body in self.model.bodies:
             k = self.index[body.name]
             shapes = [self._shape(s) for s in body.drawing()]
@@ -91,15 +97,23 @@ class _SceneBuilder:
             t=self.t,
             bodies=tuple(bodies),
             links=tuple(self._links()),
+            spirals=tuple(self._spirals([body.name for body in bodies], support, vertical)),
             up=(float(up[0]), float(up[1]), float(up[2])),
             notes=(*self._account(), *self.run.notes),
             signals=signals_of(self.run, signals) if isinstance(self.run, Trajectory) else (),
             series={"energy error": np.abs(self.run.energy_error)} if isinstance(self.run, Trajectory) else {},
+            events=self._events(),
             trace=None if trace in (None, "none") else self._traced(str(trace)),
             traced=trace != "none",
             points=self._points(),
             speed=speed,
         )
+
+    def _events(self) -> tuple[SceneEvent, ...]:
+        """What the run was asked to watch, and what it met by itself, if it occurred."""
+        if not isinstance(self.run, Trajectory):
+            return ()
+        return tuple(SceneEvent(name, found.t) for name, found in self.run.events.items() if len(found))
 
     def _points(self) -> tuple[tuple[str, str, sh.Vector], ...]:
         """Named points of all bodies, each once: the last name of a place is the plainest."""
@@ -126,9 +140,7 @@ class _SceneBuilder:
         for joint in self.model.joints:
             if joint.parent.body != body or not _is_pin(joint):
                 continue
-            place: Any = joint.parent.position or (0, 0, 0)
-            if joint.parent.at is not None:
-                place = self.model.body(body).named_points()[joint.parent.at]
+            place = place_of(self.model, joint.parent)
             if not any("t" in parse(x).names for x in place):
                 found.append(self._numbers(place))
         return found
@@ -184,6 +196,7 @@ class _SceneBuilder:
                 else:
                     at = self._numbers(side.position) if side.position else (0.0, 0.0, 0.0)
                     still.append(sh.Pivot(at, support))
+        still += [sh.Polyline(ends) for ends in self._walls()]
         ground = SceneBody(GROUND, tuple(still), np.zeros((count, 3)), turned)
         return [ground, *moving] if still else moving
 
@@ -207,11 +220,8 @@ class _SceneBuilder:
             if any("t" in parse(x).names for x in vector):
                 return np.array([self._numbers(vector, float(t)) for t in self.t])
             return np.broadcast_to(np.array(self._numbers(vector)), (len(self.t), 3))
-        place: Any = side.position or (0, 0, 0)
-        if side.at is not None:
-            place = self.model.body(side.body).named_points()[side.at]
         k = self.index[side.body]
-        return self.r[:, k] + self.R[:, k] @ np.array(self._numbers(place))
+        return self.r[:, k] + self.R[:, k] @ np.array(self._numbers(place_of(self.model, side)))
 
     def _links(self) -> list[SceneLink]:
         links = []
@@ -219,6 +229,12 @@ class _SceneBuilder:
             for action in force.actions() if force.drawn_as else ():
                 if isinstance(action, Between):
                     links.append(SceneLink(force.drawn_as, self._path(action.start), self._path(action.end)))
+        for spring in self.springs:
+            if not spring.turns:
+                begin = self._path(spring.joint.parent) - spring.back * self._turned(
+                    spring.joint.parent.body, spring.axis
+                )
+                links.append(SceneLink(spring.kind, begin, self._path(spring.joint.child)))
         for joint in self.model.tree:
             if joint.parent.body == GROUND and any(isinstance(step, Shift) for step in joint.steps()):
                 start, end = self._path(joint.parent), self.r[:, self.index[joint.child.body]]
@@ -227,13 +243,47 @@ class _SceneBuilder:
                     links.append(SceneLink("string", start, end))
         return links
 
+    def _turned(self, body: str, vector: sh.Vector) -> Array:
+        """A vector of a body in world axes, over time."""
+        if body == GROUND:
+            return np.broadcast_to(np.array(vector), (len(self.t), 3))
+        return self.R[:, self.index[body]] @ np.array(vector)
+
+    def _walls(self) -> list[tuple[sh.Vector, ...]]:
+        """Where coils begin on the ground."""
+        found: list[tuple[sh.Vector, ...]] = []
+        for spring in self.springs:
+            side = spring.joint.parent
+            if not spring.turns and side.body == GROUND and not any("t" in parse(x).names for x in side.position or ()):
+                begin = np.array(self._numbers(side.position or (0, 0, 0))) - spring.back * np.array(spring.axis)
+                ends = spring.wall(begin, self.length).tolist()
+                found.append(tuple((x, y, z) for x, y, z in ends))
+        return found
+
+    def _spirals(self, names: list[str], support: str, vertical: Array) -> list[SceneSpiral]:
+        """Torsion springs; on the ground, their outer ends point to the side of the support."""
+        found = []
+        for spring in self.springs:
+            if not spring.turns:
+                continue
+            side = spring.joint.parent
+            base = f"base of {spring.joint.name}"
+            outer = names.index(base if base in names else side.body)
+            arm = spring.parent_arm or ground_arm(spring.axis, support, vertical)
+            inner = spring.joint.child
+            at = self._numbers(place_of(self.model, inner))
+            found.append(SceneSpiral(outer, names.index(inner.body), at, spring.axis, arm, spring.child_arm))
+        return found
+
 
 def _is_pin(joint: Joint) -> bool:
     """Whether the bodies of a joint turn about one of its points."""
     if isinstance(joint, TreeJoint):
         steps = joint.steps()
         return bool(steps) and all(isinstance(step, (Turn, TurnBall)) for step in steps)
-    return joint.type in ("coincident", "revolute", "spherical", "universal")
+    rows = joint.rows() if isinstance(joint, ClosingJoint) else ()
+    turns = 3 - sum(isinstance(row, Perpendicular) for row in rows)
+    return turns > 0 and any(isinstance(row, SamePoint) for row in rows)
 
 
 def _is_end(at: sh.Vector, shapes: Sequence[sh.Shape]) -> bool:

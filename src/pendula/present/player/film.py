@@ -24,6 +24,7 @@ from pendula.present.player.motion import about, between, motion, multiply, to_m
 from pendula.present.player.packing import MAX_FRAMES, box_of, traced_point
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.shapes import Array
+from pendula.present.player.springs import spiral, zigzag
 
 SUFFIXES = (".gif", ".mp4")
 SIZE = {".gif": (640, 400), ".mp4": (1280, 800)}
@@ -170,6 +171,10 @@ class _Film:
                 pieces.append((float(ends[:, 2].mean()), _Link(ends[:, :2], link.kind, self.line(0.014))))
             for i, body in enumerate(self.scene.bodies):
                 pieces += self._body(i, body, k)
+            for one in self.scene.spirals:
+                outer, inner = ((self.position[k, i], self.rotation[i][k]) for i in (one.outer, one.inner))
+                px = self.show(spiral(one, (outer, inner), 0.03 * self.extent))
+                pieces.append((self.extent + float(px[:, 2].mean()), _Stroke(px[:, :2], METAL, 2 * FINE)))
             for _, piece in sorted(pieces, key=lambda one: one[0]):
                 piece(pen)
             self._words(pen, k)
@@ -294,13 +299,7 @@ class _Link:
 
     def __call__(self, pen: Any) -> None:
         a, b = self.ends
-        along = b - a
-        length = float(np.linalg.norm(along)) or 1.0
-        points = [a, b]
-        if self.kind == "spring":
-            normal = np.array([-along[1], along[0]]) / length
-            zigzag = [a + along * (0.1 + 0.8 * (j + 0.5) / 18) + normal * (-1) ** j * self.width for j in range(18)]
-            points = [a, a + 0.1 * along, *zigzag, a + 0.9 * along, b]
+        points = zigzag(a, b, self.width) if self.kind == "spring" else [a, b]
         pen.line([(float(x), float(y)) for x, y in points], fill=METAL, width=2 * FINE, joint="curve")
 
 

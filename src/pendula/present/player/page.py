@@ -56,6 +56,8 @@ def player_page() -> str:
     return _player(title="Animation")
 
 
+MOST_MARKS = 500
+"""times of one event that a page marks"""
 PLAYER = "player.js"
 """the entry module of the player's script"""
 
@@ -114,7 +116,9 @@ def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
         "bodies": bodies,
         "hinges": [[[body, _rounded(at, POINT_DIGITS)] for body, at in h.parts] for h in packed.hinges],
         "links": [link.kind for link in scene.links],
+        "spirals": [_fields(spiral) for spiral in scene.spirals],
         "signals": _signals(scene),
+        "events": [{"name": event.name, "t": _rounded(event.t[:MOST_MARKS].tolist(), 9)} for event in scene.events],
         "rest": None if scene.rest is None else _pose(scene.rest),
         "speed": scene.speed,
         "series": [_series(name, scene.t, y) for name, y in scene.series.items()],
@@ -123,11 +127,13 @@ def _record(scene: Scene, max_frames: int) -> dict[str, Any]:
 
 
 def _shape(shape: Shape) -> dict[str, Any]:
-    record: dict[str, Any] = {"kind": shape.kind}
-    for field in dataclasses.fields(shape):  # type: ignore[arg-type]  # every shape is a dataclass
-        value = getattr(shape, field.name)
-        record[field.name] = value if isinstance(value, str) else _rounded(value, POINT_DIGITS)
-    return record
+    return {"kind": shape.kind, **_fields(shape)}
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    """The fields of a part of a scene, rounded."""
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    return {name: v if isinstance(v, str) else _rounded(v, POINT_DIGITS) for name, v in values.items()}
 
 
 def _pose(rest: Scene) -> dict[str, Any]:

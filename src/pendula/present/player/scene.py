@@ -23,6 +23,9 @@ LINK_KINDS = ("spring", "damper", "string")
 # Integrators keep rotations orthogonal to 1e-9 or better; a larger error than this is a mistake.
 ROTATION_TOLERANCE = 1e-6
 
+Ends = tuple[tuple[Array, Array], tuple[Array, Array]]
+"""Positions and rotations of two bodies."""
+
 
 def _samples(value: Any, shape: tuple[int | None, ...], what: str) -> Array:
     """A read-only float copy of ``value`` with the given shape (None: any length)."""
@@ -106,6 +109,31 @@ class SceneLink:
         object.__setattr__(self, "end", _samples(self.end, (start.shape[0], 3), f"{self.kind}: end"))
 
 
+@dataclass(frozen=True)
+class SceneSpiral:
+    """A torsion spring around a hinge: its outer end turns with one body, its inner end with another.
+
+    Attributes:
+        outer, inner: indices of the bodies.
+        at: the hinge, in axes of the inner body [length].
+        axis: of the rotation, in axes of the outer body.
+        outer_arm: from the hinge to the outer end, in axes of the outer body.
+        inner_arm: the same for the inner end and body.
+    """
+
+    outer: int
+    inner: int
+    at: Vector
+    axis: Vector
+    outer_arm: Vector
+    inner_arm: Vector
+
+    def ends(self, bodies: Sequence[SceneBody], k: int = 0) -> Ends:
+        """Positions and rotations of the outer and the inner body at sample k."""
+        outer, inner = bodies[self.outer], bodies[self.inner]
+        return (outer.position[k], outer.rotation[k]), (inner.position[k], inner.rotation[k])
+
+
 @dataclass(frozen=True, eq=False)
 class Signals:
     """Lines of one chart over the samples: what they are, their unit, and (k,) values by name."""
@@ -121,6 +149,17 @@ class Signals:
 
 
 @dataclass(frozen=True, eq=False)
+class SceneEvent:
+    """An event of a run: its name and the times at which it occurred."""
+
+    name: str
+    t: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", _samples(self.t, (None,), f'times of event "{self.name}"'))
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
     """The content of the player.
 
@@ -131,10 +170,12 @@ class Scene:
         t: (k,) sample times, increasing [time].
         bodies: in drawing order; the one named "ground" must not move.
         links: springs, dampers and strings.
+        spirals: torsion springs around hinges.
         up: direction drawn upwards in a spatial scene.
         notes: sentences shown below the picture.
         signals: charts of smooth signals, the first one shown first.
         series: further named (k,) signals, one to a chart, kept with every spike.
+        events: marked on the time axis, on charts and on the traced path.
         trace: (body name, point in body axes) whose path is shown; by default the free end of the last body.
         points: (name, body name, point in body axes) to choose the traced point from; by default ends of the shapes.
         traced: whether a path is shown at first.
@@ -148,10 +189,12 @@ class Scene:
     t: Array
     bodies: tuple[SceneBody, ...]
     links: tuple[SceneLink, ...] = ()
+    spirals: tuple[SceneSpiral, ...] = ()
     up: Vector = (0.0, 0.0, 1.0)
     notes: tuple[str, ...] = ()
     signals: tuple[Signals, ...] = ()
     series: Mapping[str, Array] = field(default_factory=dict)
+    events: tuple[SceneEvent, ...] = ()
     trace: tuple[str, Vector] | None = None
     points: tuple[tuple[str, str, Vector], ...] = ()
     traced: bool = True
@@ -207,6 +250,9 @@ class Scene:
         for i, link in enumerate(self.links):
             if link.start.shape[0] != k:
                 raise SceneError(f"link {i} ({link.kind}) has {link.start.shape[0]} samples, but t has {k}")
+        for spiral in self.spirals:
+            if not (0 <= spiral.outer < len(names) and 0 <= spiral.inner < len(names)):
+                raise SceneError(f"a spiral joins bodies {spiral.outer} and {spiral.inner}, of {len(names)}")
         if self.trace is not None:
             name, at = self.trace
             if name not in names:

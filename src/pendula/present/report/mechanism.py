@@ -52,7 +52,7 @@ def facts(found: Study) -> str:
         lowest = float(found.modes.frequencies[0])
         boxes.append((f"{lowest:.5g} rad/{found.modes.time_unit}", "lowest natural frequency"))
     if found.run is not None:
-        boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift of {_time(found, float(found.run.t[-1]))}"))
+        boxes.append((f"{found.run.energy_drift:.1e}", f"energy drift in {_time(found, float(found.run.t[-1]))}"))
     texts = [(escape(big).replace("e-", "e−"), escape(small).replace("e-", "e−")) for big, small in boxes]
     broken = [(big.replace("asymptotically", "asymp&shy;totically"), small) for big, small in texts]
     return "".join(f"<div><b>{big}</b><span>{small}</span></div>" for big, small in broken)

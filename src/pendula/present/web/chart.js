@@ -24,6 +24,7 @@ import { clamp } from "./vectors.js";
  * @property {number} [from] start of the horizontal axis; default: the least x
  * @property {number} [to] its end
  * @property {boolean} [calm] a linear range that is kept while the values of a moving picture fit into it
+ * @property {{x: number, name: string, kind: number}[]} [marks] instants on the horizontal axis, by time: rules with names
  * @property {boolean | "auto"} [log] logarithmic vertical axis; "auto": where values are positive over several decades
  */
 
@@ -37,14 +38,14 @@ const LOG_DECADES = 18;     // decades below the largest value that are shown at
 export function createChart(canvas) {
   /** @type {any} */ let theme = null;
   /** @type {Required<ChartContent>} */
-  let content = { lines: [], across: "", up: "", from: 0, to: 1, log: false, calm: false };
+  let content = { lines: [], across: "", up: "", from: 0, to: 1, log: false, calm: false, marks: [] };
   let low = 0, high = 1, left = 56, width = 1, height = 1;
   const right = 16, top = 22, bottom = 32;
 
   /** Sets what is drawn and finds the ranges. @param {ChartContent} given */
   function show(given) {
     const kept = given.calm && content.calm && content.up === given.up && !content.log && sameNames(content.lines, given.lines);
-    content = { across: "", up: "", from: NaN, to: NaN, log: "auto", calm: false, ...given };
+    content = { across: "", up: "", from: NaN, to: NaN, log: "auto", calm: false, marks: [], ...given };
     let least = Infinity, most = -Infinity, tiny = Infinity, first = Infinity, last = -Infinity;
     for (const line of content.lines) {
       const n = line.count ?? line.y.length;
@@ -103,6 +104,7 @@ export function createChart(canvas) {
     ctx.rect(left - 1, top - 4, width - left - right + 2, height - top - bottom + 8);
     ctx.clip();
     content.lines.forEach((line, k) => drawLine(ctx, line, css(colourOf(k))));
+    drawMarks(ctx);
     ctx.restore();
     if (cursor !== null) drawCursor(ctx, cursor);
   }
@@ -158,6 +160,28 @@ export function createChart(canvas) {
     ctx.globalAlpha = 1;
   }
 
+  /** Instants as dashed rules; their names stand where there is room. @param {CanvasRenderingContext2D} ctx */
+  function drawMarks(ctx) {
+    let free = -Infinity;
+    ctx.font = `10.5px ${FONT}`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "top";
+    for (const { x, name, kind } of content.marks) {
+      const at = Math.round(xOf(x)) + 0.5, colour = css(markColour(theme, kind));
+      if (!(at >= left && at <= width - right)) continue;
+      ctx.setLineDash([3, 3]);
+      strokeRule(ctx, at, top - 2, at, height - bottom, colour);
+      ctx.setLineDash([]);
+      ctx.fillStyle = colour;
+      ctx.fillRect(at - 2, height - bottom - 3, 4, 6);
+      const wide = ctx.measureText(name).width;
+      if (at > free && at + 4 + wide < width - right) {
+        ctx.fillText(name, at + 4, top - 3);
+        free = at + 12 + wide;
+      }
+    }
+  }
+
   /** Marks a point, after `draw`. @param {number} x @param {number} y */
   function mark(x, y) {
     const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -208,6 +232,11 @@ export function createChart(canvas) {
     get content() { return content; },
     get log() { return content.log; },
   };
+}
+
+/** The colour of a kind of mark. @param {any} theme @param {number} kind @returns {number[]} */
+export function markColour(theme, kind) {
+  return theme.lines[(3 + kind) % theme.lines.length];
 }
 
 /** Whether two lists of lines have the same names. @param {ChartLine[]} a @param {ChartLine[]} b */

@@ -1,4 +1,4 @@
-// What holds the bodies: supports on the ground, pins, springs, dampers and strings.
+// What holds the bodies: supports on the ground, and pins.
 
 import { css, mix } from "./colours.js";
 import { circlePath, fill, stroke, strokeLine, tracePath } from "./pen.js";
@@ -113,35 +113,5 @@ function drawPlateSupport(picture, at, above) {
     circlePath(ctx, p, clamp(0.011 * camera.size * camera.scale, 2.5, 6));
     fill(ctx, css(theme.metal));
     stroke(ctx, css(theme.ink, 0.7), 1);
-  });
-}
-
-/** A spring, damper or string between two world points. @param {any} picture @param {string} kind @param {number[][]} ends */
-export function drawLink(picture, kind, ends) {
-  const { ctx, camera, theme } = picture, a = camera.show(ends[0]), b = camera.show(ends[1]);
-  const dx = b[0] - a[0], dy = b[1] - a[1], n = Math.hypot(dx, dy) || 1e-6, ex = dx / n, ey = dy / n;
-  const u = clamp(0.014 * camera.size * camera.scale, 4, 9), lead = Math.min(0.16 * n, 3 * u);
-  const at = (/** @type {number} */ s, /** @type {number} */ h) => [a[0] + s * ex - h * ey, a[1] + s * ey + h * ex];
-  picture.put(picture.planar ? -1.5 : (a[2] + b[2]) / 2, () => {
-    ctx.lineCap = ctx.lineJoin = "round";
-    const ink = css(mix(theme.metal, theme.ink, 0.35));
-    if (kind === "string") {
-      strokeLine(ctx, a, b, ink, 1.5);
-    } else if (kind === "spring") {
-      const list = [a, at(lead, 0)], turns = 9;
-      for (let k = 0; k < 2 * turns; k++) {
-        list.push(at(lead + (n - 2 * lead) * (k + 0.5) / (2 * turns), k % 2 ? -u : u));
-      }
-      list.push(at(n - lead, 0), b);
-      tracePath(ctx, list);
-      stroke(ctx, ink, 1.75);
-    } else {
-      const c0 = 0.32 * n, c1 = 0.68 * n, mid = 0.5 * n;
-      strokeLine(ctx, a, at(c0, 0), ink, 1.75);
-      strokeLine(ctx, b, at(mid, 0), ink, 1.75);
-      tracePath(ctx, [at(c1, u), at(c0, u), at(c0, -u), at(c1, -u)]);
-      stroke(ctx, ink, 1.75);
-      strokeLine(ctx, at(mid, 0.75 * u), at(mid, -0.75 * u), ink, 2.5);
-    }
   });
 }

@@ -1,14 +1,18 @@
 // The page that plays a stored motion: stage, strip of signals, traced point, controls.
 
+import { markColour } from "./chart.js";
+import { css } from "./colours.js";
 import { createMotion, inflate, readChannels } from "./motion.js";
+import { short } from "./numbers.js";
 import { byId, element, fail, readData, watchErrors } from "./page.js";
 import { createPlayback } from "./playback.js";
 import { usePointer } from "./pointer.js";
 import { createStage } from "./stage.js";
 import { createStrip } from "./strip.js";
-import { watchTheme } from "./theme.js";
+import { readTheme, watchTheme } from "./theme.js";
 import { clamp, place } from "./vectors.js";
 
+const MOST_PLACES = 40;   // events marked on the traced path
 const SNAP = 14;   // pixels within which a click takes a known point of a body
 
 /** Words around the picture: title, size of the mechanism, notes. @param {any} scene */
@@ -111,6 +115,39 @@ function createTrace(scene, motion, changed) {
   return { choose, click, trails, get point() { return point; } };
 }
 
+/**
+ * Events of the run: marks for charts, ticks on the slider, points of the traced path.
+ * @param {any} scene @param {any} motion @param {number} span
+ */
+function createEventMarks(scene, motion, span) {
+  const all = (scene.events || []).flatMap((/** @type {any} */ event, /** @type {number} */ kind) =>
+    event.t.map((/** @type {number} */ x) => ({ x, name: event.name, kind }))).sort((/** @type {any} */ a, /** @type {any} */ b) => a.x - b.x);
+  const ticks = byId("ticks");
+  let colours = readTheme();
+  const retheme = () => {
+    colours = readTheme();
+    ticks.replaceChildren(...all.map((/** @type {any} */ mark) => {
+      const tick = element("i");
+      tick.style.left = `${100 * (mark.x - scene.t0) / (span || 1)}%`;
+      tick.style.background = css(markColour(colours, mark.kind));
+      tick.title = `${mark.name} at ${short(mark.x, 6)}${scene.time ? " " + scene.time : ""}`;
+      return tick;
+    }));
+  };
+  retheme();
+  return {
+    all, retheme,
+    /** Places of a traced point at the events up to a time since the first frame. @param {any} point @param {number} now */
+    places(point, now) {
+      if (!point || !scene.dt) return [];
+      return all.filter((/** @type {any} */ mark) => mark.x <= now + scene.t0).slice(-MOST_PLACES).map((/** @type {any} */ mark) => {
+        motion.seek(clamp((mark.x - scene.t0) / scene.dt, 0, scene.frames - 1));
+        return { at: place(motion.pose(point.body), point.at), colour: markColour(colours, mark.kind) };
+      });
+    },
+  };
+}
+
 /** Keys: space, arrows, Home, End, + - 0. @param {any} playback @param {any} stage @param {boolean} planar @param {number} span */
 function useKeys(playback, stage, planar, span) {
   const seen = (/** @type {() => void} */ act) => () => {
@@ -185,16 +222,17 @@ async function startPlayer() {
 
   /** Draws stage and strip at a time since the first frame. @param {number} now */
   function picture(now) {
-    const s = frameOf(now);
+    const s = frameOf(now), marks = events.places(trace.point, now);
     motion.seek(s);
     poses = scene.bodies.map((/** @type {any} */ _, /** @type {number} */ i) => motion.pose(i));
     const links = scene.links.map((/** @type {any} */ _, /** @type {number} */ i) => motion.link(i));
-    stage.draw(poses, links, { trails: trace.trails(s, poses, stage), ghosts });
+    stage.draw(poses, links, { trails: trace.trails(s, poses, stage), ghosts, marks });
     strip.draw(now + scene.t0);
   }
 
+  const events = createEventMarks(scene, motion, span);
   const strip = createStrip({ canvas: byId("chart"), select: byId("signal"), legend: byId("legend") }, groups,
-    { across: `time${scene.time ? ` [${scene.time}]` : ""}`, changed: () => playback.refresh() });
+    { across: `time${scene.time ? ` [${scene.time}]` : ""}`, changed: () => playback.refresh(), marks: () => events.all });
   byId("strip").hidden = !groups.length;
   const playback = createPlayback({
     play: byId("play"), symbol: byId("symbol"), back: byId("back"), next: byId("next"), slider: byId("time"), clock: byId("clock"),
@@ -230,6 +268,7 @@ async function startPlayer() {
 
   watchTheme(() => {
     stage.retheme();
+    events.retheme();
     strip.retheme();
     playback.refresh();
   });

@@ -1,4 +1,4 @@
-"""JavaScript without comments and without spaces that mean nothing; line ends stay, so that statements still end there.
+"""JavaScript without comments, spaces and line ends that mean nothing; where a statement may end, its line end stays.
 
 Strings, templates and regular expressions are kept as they are.
 """
@@ -19,6 +19,8 @@ _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*")
 # A slash after one of these begins a regular expression; after others it divides.
 _BEFORE_REGEX = frozenset("(,=:[!&|?{};+-*%<>~^") | {"return", "typeof", "case", "in", "of", ""}
 _WORD = re.compile(r"[\w$]")
+# No statement ends after these, or it has ended already; and a closing brace ends the statement before it.
+_GOES_ON = frozenset(";{,([")
 
 
 def squeeze(text: str) -> str:
@@ -26,7 +28,7 @@ def squeeze(text: str) -> str:
 
     Example:
         >>> squeeze("const a = 1;  // one\\n  f( a + +b, 'x  y' );\\n")
-        "const a=1;\\nf(a+ +b,'x  y');\\n"
+        "const a=1;f(a+ +b,'x  y');\\n"
     """
     made: list[str] = []
     gap = ""  # what separates the next token from the last one: nothing, a space or a line end
@@ -36,7 +38,8 @@ def squeeze(text: str) -> str:
             continue
         last = made[-1][-1] if made else "\n"
         if gap == "\n" and made:
-            made.append("\n")
+            if last not in _GOES_ON and piece != "}":
+                made.append("\n")
         elif gap and _needs_space(last, piece[0]):
             made.append(" ")
         made.append(piece)

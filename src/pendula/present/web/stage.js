@@ -2,10 +2,11 @@
 
 import { createCamera } from "./camera.js";
 import { BLACK, css, mix, ramp, WHITE } from "./colours.js";
-import { drawLink, drawPin, drawSupport, findHinges, setHinges } from "./fixtures.js";
+import { drawPin, drawSupport, findHinges, setHinges } from "./fixtures.js";
 import { drawFloor, drawGrid, drawScale, drawShadows, drawTriad } from "./floor.js";
 import { circlePath, fill, stroke, strokeArrow, strokeLine } from "./pen.js";
 import { completeShapes, drawShape } from "./shapes.js";
+import { drawLink, drawSpiral } from "./springs.js";
 import { fitCanvas, readTheme } from "./theme.js";
 import { drawTrail } from "./trails.js";
 import { between, clamp, inBody, place } from "./vectors.js";
@@ -14,7 +15,7 @@ import { between, clamp, inBody, place } from "./vectors.js";
  * A picture of a mechanism on a canvas.
  *
  * A scene has `planar`, `up`, the box `low`, `high`, `radius`, `halfHeight`, `length` (the name of the unit), `bodies`
- * (`name`, `ground`, `shapes`), `hinges` and `links` (kinds).
+ * (`name`, `ground`, `shapes`), `hinges`, `links` (kinds) and `spirals` (as in drawSpiral).
  * @param {HTMLCanvasElement} canvas
  * @param {any} scene
  */
@@ -27,6 +28,7 @@ export function createStage(canvas, scene) {
   /** @type {any[]} */ let paints = [];
   /** @type {any[]} */ let hits = [];
   /** @type {any[]} */ let shown = [];   // poses of the last picture
+  /** @type {number[]} */ const wound = [];   // how far spirals were wound in it
   const stage = {
     camera, view: camera.view, draw, pick, retheme, resize, measure,
     toScreen: camera.show, toWorld: camera.toWorld,
@@ -87,6 +89,7 @@ export function createStage(canvas, scene) {
     for (const ghost of extras.ghosts || []) drawGhost(ghost);
     for (const trail of extras.trails || []) drawTrail(picture, trail);
     drawBodies(picture, poses, links, paints);
+    (scene.spirals || []).forEach((/** @type {any} */ one, /** @type {number} */ k) => { wound[k] = drawSpiral(picture, one, poses, wound[k] ?? NaN); });
     if (!scene.planar) drawShadows(picture, scene, poses);
     finish(picture);
     drawExtras(extras);
@@ -129,6 +132,7 @@ export function createStage(canvas, scene) {
     ctx.save();
     ctx.globalAlpha = ghost.alpha ?? 0.4;
     drawBodies(picture, ghost.poses, ghost.links || [], one ? scene.bodies.map(() => one) : paints);
+    for (const spiral of scene.spirals || []) drawSpiral(picture, spiral, ghost.poses, NaN);
     finish(picture);
     ctx.restore();
   }

@@ -12,7 +12,7 @@ const FEW = 6;   // lines that get colours of their own; more are coloured along
 /**
  * @param {{canvas: HTMLCanvasElement, select: HTMLSelectElement, legend: HTMLElement}} parts
  * @param {SignalGroup[]} groups
- * @param {{across: string, changed: () => void}} options
+ * @param {{across: string, changed: () => void, marks?: () => {x: number, name: string, kind: number}[]}} options
  */
 export function createStrip(parts, groups, options) {
   const chart = createChart(parts.canvas);
@@ -66,7 +66,7 @@ export function createStrip(parts, groups, options) {
     const group = groups[chosen], all = group.lines.every(line => hidden.has(line.name));
     lines = group.lines.filter(line => all || !hidden.has(line.name));
     for (const { entry, line } of entries) entry.setAttribute("aria-pressed", String(lines.includes(line)));
-    chart.show({ lines, across: options.across, up: group.up, log: group.log ?? "auto", ...range });
+    chart.show({ lines, across: options.across, up: group.up, log: group.log ?? "auto", marks: options.marks?.() || [], ...range });
     parts.canvas.setAttribute("aria-label", chart.words());
   }
 

@@ -1,7 +1,15 @@
 // Vectors of three numbers, poses, and the few operations that drawing needs.
 
+/** A whole turn [rad]. */
+export const TURN = 2 * Math.PI;
+
 /** @typedef {number[]} Vector three numbers */
 /** @typedef {{p: Vector, R: number[]}} Pose origin of a body in world axes, and its rotation matrix row by row */
+
+/** A vector of a body in world axes. @param {Pose} pose @param {Vector} a @returns {Vector} */
+export function rotate({ R }, a) {
+  return [0, 3, 6].map(k => R[k] * a[0] + R[k + 1] * a[1] + R[k + 2] * a[2]);
+}
 
 /**
  * A point of a body in world axes.

@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression
+from pendula.model.expressions.functions import SWITCHING
 from pendula.numerics.steppers.stepping import Integration
 from pendula.simulation.forces.laws import along, laws_of, values
 from pendula.simulation.forces.sticking import sticking_notes
@@ -17,8 +18,9 @@ from pendula.system.system import System
 
 LOOKS = 8192
 """points between the least and the largest value of a coordinate or speed at which a force is looked at"""
-LONG = 8
-"""a step may miss a force if it is this many times as long as the range in which the force acts"""
+LONG, LONG_FOR_JUMPS = 8, 2
+"""a step may miss a force if it is this many times as long as the range in which the force acts. A force with jumps or
+kinks may be zero beyond that range, and the stages of a step leave gaps of up to half of it; a smooth one is noticed"""
 MOST_STEPS = 10_000
 """steps of a run whose insides are looked at for a force of several coordinates or speeds"""
 POINTS = np.linspace(0.0, 1.0, 9)
@@ -79,7 +81,8 @@ def _missed_at(
     if not 0 < k < low.size:
         return  # it acts up to an end of the range, where the motion turns
     width = grid[low[k]] - grid[low[k - 1]]
-    passed = ((x[:-1] - grid[peak]) * (x[1:] - grid[peak]) <= 0.0) & (np.abs(np.diff(x)) > LONG * width)
+    long = np.abs(np.diff(x)) > _times(law) * width
+    passed = ((x[:-1] - grid[peak]) * (x[1:] - grid[peak]) <= 0.0) & long
     if passed.any():
         rates = np.abs(np.diff(x)[passed] / np.diff(t)[passed])
         yield Missed(
@@ -87,6 +90,17 @@ def _missed_at(
             f"{np.abs(np.diff(x))[passed].max():.2g} passed that (t = {t[:-1][passed][0]:.6g} {unit}), {ADVICE}",
             0.5 * float(width / rates.max()),
         )
+
+
+def _times(law: Expression) -> int:
+    """How many times the range of a force a step may be long, by whether the force has jumps or kinks."""
+
+    def handle(node: ex.Node, parts: tuple[bool, ...]) -> bool:
+        return (
+            any(parts) or isinstance(node, ex.Conditional) or (isinstance(node, ex.Call) and node.function in SWITCHING)
+        )
+
+    return LONG_FOR_JUMPS if law.fold(handle) else LONG
 
 
 class Path:
@@ -142,10 +156,11 @@ def _missed_inside(law: Expression, path: Path, constants: Mapping[str, float], 
     order = np.argsort(-size)[:TRIED]
     order = order[size[order] > 0.5 * strongest]
     widths = np.array([_width(force, step[k], x[k], base, size[k]) for k in order])
-    narrow = order[widths < 1.0 / LONG]
+    short = widths < 1.0 / _times(law)
+    narrow = order[short]
     if not narrow.size:
         return
-    durations = widths[widths < 1.0 / LONG] * np.abs(path.h[step[narrow]])
+    durations = widths[short] * np.abs(path.h[step[narrow]])
     k = int(np.argmin(durations))
     at, h = step[narrow[k]], abs(float(path.h[step[narrow[k]]]))
     yield Missed(

@@ -301,10 +301,11 @@ class Programs:
 
         return self.bind(name, parameters, build)
 
-    def deviations(self, parameters: Array, varied: tuple[str, ...] = ()) -> Compiled:
+    def deviations(self, parameters: Array, varied: tuple[str, ...] = (), driven: tuple[str, ...] = ()) -> Compiled:
         """Directional derivatives of q' and of f - M a along (dq, dv, dp); a, dq, dv and dp are extra inputs.
 
-        ``varied`` names the parameters of dp. Inputs follow them, so that the program ignores u if there are any.
+        ``varied`` names the parameters of dp. Inputs follow them, so that the program ignores u if there are any,
+        except for inputs in ``driven``, which a run gives.
         """
 
         def build() -> Native:
@@ -313,8 +314,9 @@ class Programs:
             along = [se.Symbol(f"d'{s}") for s in symbols]
             low = self.lowering(inputs_in_time=True)
             if varied:
-                slots = [se.Symbol(f"{s}'") for s in eq.u]
-                low = Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*self._all_inputs, *eq.definitions))
+                slots = [s if s.name in driven else se.Symbol(f"{s}'") for s in eq.u]
+                follow = [pair for pair in self._all_inputs if pair[0].name not in driven]
+                low = Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*follow, *eq.definitions))
             program, inputs = low.program, low.inputs([*a, *along])
             outputs = [low(e) for e in eq.qdot]
             for i, row in enumerate(eq.M):
@@ -326,7 +328,7 @@ class Programs:
             tangent = program.tangent(outputs, seeds, program.needed(outputs))
             return compile_program(program, tangent, inputs=inputs)
 
-        return self.bind(f"deviations {list(varied)}", parameters, build)
+        return self.bind(f"deviations {list(varied)} {list(driven)}", parameters, build)
 
     def constrained_deviations(self, parameters: Array) -> Compiled:
         """Directional derivatives of q', f + G^T lam - M a and c - G a along (dq, dv).

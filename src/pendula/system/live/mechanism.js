@@ -1,298 +1,215 @@
 // A mechanism that moves: its state, one step after another, constraints, energy, and a hand that pulls.
 
-import { makeSolver, solvePivoted } from "./solve.js";
+import { createAccount } from "./account.js";
+import { createConstraints } from "./constraints.js";
+import { createCore } from "./core.js";
+import { createHand } from "./hand.js";
+import { createPoints } from "./points.js";
 import { makeStepper } from "./stepper.js";
 
-const CLOSED = 1e-13; // a loop is closed if its gap is below this fraction of the mechanism's size
-const MOST_PASSES = 40;
-const AXES = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-const FIRMER = 8; // a hand is this many times stiffer than the mechanism where it holds it
+/**
+ * The derivative of [q, v, work], and how often it was computed.
+ * @param {import("./core.js").Core} core
+ * @param {() => number} addPull adds the pull of a hand to the forces and returns its power
+ */
+function createDynamics(core, addPull) {
+  const { program, nq, nv, m, nd, x, p, terms, M, f, qdot, G, c, power, a, lam, solve, read } = core;
+  const { driveRate, driveForce, driveM, driveG } = core;
+  const dynamics = {
+    evaluations: 0,
+    derivative(/** @type {number} */ time, /** @type {Float64Array} */ state, /** @type {Float64Array} */ out) {
+      dynamics.evaluations++;
+      read(time, state);
+      program.dynamics(x, p, terms);
+      let gained = addPull() + power[0];
+      if (!solve(M, f, G, c, a, lam)) return false;
+      for (let d = 0; d < nd; d++) {
+        let force = -driveForce[d];
+        for (let j = 0; j < nv; j++) force += driveM[d * nv + j] * a[j];
+        for (let r = 0; r < m; r++) force -= driveG[r * nd + d] * lam[r];
+        gained += force * driveRate[d];
+      }
+      for (let i = 0; i < nq; i++) out[i] = qdot[i];
+      for (let j = 0; j < nv; j++) out[nq + j] = a[j];
+      out[nq + nv] = gained;
+      return true;
+    },
+  };
+  return dynamics;
+}
 
 /**
- * @typedef {object} Description
- * @property {{coordinates: number, speeds: number, rows: number, drives: number, bodies: number, geometry: number,
- *   values: number, quaternions: number[], joints: number}} sizes
- * @property {{coordinates: string[], speeds: string[], adjustable: string[], values: string[], prescribed: string[],
- *   bodies: string[], joints: string[]}} names
- * @property {number[]} units sizes of coordinates and speeds to which the tolerance refers
- * @property {number[]} adjustable values of parameters and inputs that may change
- * @property {{q: number[], v: number[]}} start
- * @property {number} length typical length
- * @property {number} energy typical energy
+ * What a mechanism can be asked at its present state, without changing it.
+ * @param {import("./core.js").Core} core
+ * @param {(time: number, state: Float64Array, out: Float64Array) => boolean} derivative
  */
+function createReadings(core, derivative) {
+  const { program, about, nv, nd, bodies, count, x, y, p, terms, M, f, a, lam, pose, read } = core;
+  return {
+    /** Parameters and inputs by name, at the current time. */
+    parameters() {
+      const all = new Float64Array(about.sizes.values);
+      read(core.t, y);
+      program.values(x, p, all);
+      return Object.fromEntries(about.names.values.map((name, k) => [name, all[k]]));
+    },
+    /** Poses of the bodies: origin and rotation matrix (rows), world axes. */
+    poses() {
+      read(core.t, y);
+      program.poses(x, p, pose);
+      const found = [];
+      for (let k = 0; k < bodies; k++) {
+        found.push({ p: Array.from(pose.subarray(12 * k + 9, 12 * k + 12)), R: Array.from(pose.subarray(12 * k, 12 * k + 9)) });
+      }
+      return found;
+    },
+    /** Values of the expressions that are watched. @param {Float64Array} out */
+    watch(out) { read(core.t, y); program.events(x, p, out); return out; },
+    geometry(/** @type {Float64Array} */ out) { read(core.t, y); program.geometry(x, p, out); return out; },
+    /** Values of the prescribed motions by name. */
+    prescribed() {
+      const out = new Float64Array(2 * nd);
+      read(core.t, y);
+      program.prescribed(x, p, out);
+      return Object.fromEntries(about.names.prescribed.map((name, k) => [name, out[2 * k]]));
+    },
+    /** Accelerations and multipliers. */
+    forces() {
+      derivative(core.t, y, new Float64Array(count + 1));
+      return { accelerations: Float64Array.from(a), multipliers: Float64Array.from(lam) };
+    },
+    /** Mass matrix and forces of M v' = f + G^T lam, as plain arrays. */
+    terms() {
+      read(core.t, y);
+      program.dynamics(x, p, terms);
+      const full = Array.from({ length: nv }, (_, i) => Array.from({ length: nv }, (_, j) => M[Math.min(i, j) * nv + Math.max(i, j)]));
+      return { M: full, f: Array.from(f) };
+    },
+  };
+}
 
 /**
  * A mechanism at its initial state.
  * @param {any} program functions written by Pendula (`dynamics`, `gaps`, ...)
- * @param {Description} about
+ * @param {import("./core.js").Description} about
  */
 export function createMechanism(program, about) {
-  const { coordinates: nq, speeds: nv, rows: m, drives: nd, bodies } = about.sizes;
+  const core = createCore(program, about), { nq, count, p, y, read } = core;
   const adjustable = new Map(about.names.adjustable.map((name, k) => [name, k]));
   const positions = new Map([...about.names.coordinates, ...about.names.speeds].map((name, k) => [name, k]));
-  const p = new Float64Array(program.PARAMETERS + program.PREPARED);
-  const x = new Float64Array(1 + nq + nv), size = nq + nv + 1;
-  // views of the arrays that the functions fill
-  const terms = new Float64Array(nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd);
-  let at = 0;
-  const take = (/** @type {number} */ count) => terms.subarray(at, (at += count));
-  const M = take(nv * nv), f = take(nv), qdot = take(nq), G = take(m * nv), c = take(m), power = take(1);
-  const driveRate = take(nd), driveForce = take(nd), driveM = take(nd * nv), driveG = take(m * nd);
-  const gaps = new Float64Array(2 * m + m * nv + nv * nv);
-  const gap = gaps.subarray(0, m), gapG = gaps.subarray(m, m + m * nv);
-  const gapB = gaps.subarray(m + m * nv, 2 * m + m * nv), gapM = gaps.subarray(2 * m + m * nv);
-  const a = new Float64Array(nv), lam = new Float64Array(m), solve = makeSolver(nv, m);
-  const zeros = new Float64Array(nv), shift = new Float64Array(nv), right = new Float64Array(m);
-  const energies = new Float64Array(2), pose = new Float64Array(12 * bodies), poseRate = new Float64Array(12 * bodies);
-  const weights = new Float64Array(size + 12 * bodies), pushed = new Float64Array(nv);
-  const rateNow = new Float64Array(nq), rateStill = new Float64Array(nq);
-  const jacobian = new Float64Array(3 * nv), pullForce = new Float64Array(3), pullRate = new Float64Array(3);
-  const y = new Float64Array(size);
-  const units = Float64Array.from([...about.units, about.energy]); // the work has an error, too
-  const stepper = makeStepper(size, derivative, units);
+  const constraints = createConstraints(core), { project, largestGap } = constraints;
+  const points = createPoints(core), hand = createHand(core, constraints, points);
+  const dynamics = createDynamics(core, hand.addPull);
+  const stepper = makeStepper(count + 1, dynamics.derivative, Float64Array.from([...about.units, about.energy])); // work has an error, too
+  const account = createAccount(core, stepper.restart);
 
-  /** @type {null | {body: number, at: number[], to: number[], stiffness: number, damping: number}} */
-  let pull = null;
-  let t = 0, base = 0, drift = 0, scale = about.energy, evaluations = 0;
-
-  function read(/** @type {number} */ time, /** @type {Float64Array} */ state) {
-    x[0] = time;
-    for (let i = 0; i < nq + nv; i++) x[1 + i] = state[i];
+  /** The place of a coordinate or speed in the state. @param {string} name @returns {number} */
+  function positionOf(name) {
+    const k = positions.get(name);
+    if (k === undefined) throw new Error(`there is no coordinate or speed ${name}`);
+    return k;
   }
 
-  /** Generalized forces of a force on a point of a body, at the coordinates in x. */
-  function push(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {ArrayLike<number>} */ force, /** @type {Float64Array} */ out) {
-    const first = 1 + nq + nv + 12 * body;
-    weights.set(x);
-    weights.fill(0, 1 + nq + nv);
-    for (let d = 0; d < 3; d++) {
-      weights[first + 9 + d] = force[d];
-      for (let k = 0; k < 3; k++) weights[first + 3 * d + k] = force[d] * point[k];
+  /** Tries another state, and comes back to the present one if loops do not close. @param {() => boolean} change */
+  function attempt(change) {
+    const was = Float64Array.from(y), then = core.t, before = Float64Array.from(p);
+    if (change()) return true;
+    y.set(was);
+    core.t = then;
+    p.set(before);
+    read(then, y);
+    return false;
+  }
+
+  /** One accepted step, at most up to a time; false if none succeeds. @param {number} until @param {number} tolerance */
+  function step(until, tolerance) {
+    const next = stepper.advance(core.t, y, until, tolerance);
+    if (!(next > core.t)) return false;
+    core.t = next;
+    if (constraints.any) {
+      if (!project()) return false;
+      stepper.reset();
     }
-    program.pushes(weights, p, out);
-  }
-
-  /** Velocities of a point of a body per unit of each speed (rows x, y, z) at the coordinates in x. */
-  function pointJacobian(/** @type {number} */ body, /** @type {number[]} */ point) {
-    for (let d = 0; d < 3; d++) push(body, point, AXES[d], jacobian.subarray(d * nv, d * nv + nv));
-  }
-
-  /** The velocity of a point of a body at the state in x. */
-  function pointRate(/** @type {number} */ body, /** @type {number[]} */ point) {
-    program.pose_rates(x, p, poseRate);
-    for (let d = 0, R = 12 * body; d < 3; d++) {
-      pullRate[d] = poseRate[R + 9 + d] + poseRate[R + 3 * d] * point[0] + poseRate[R + 3 * d + 1] * point[1]
-        + poseRate[R + 3 * d + 2] * point[2];
-    }
-    return pullRate;
-  }
-
-  function pointNow(/** @type {number} */ body, /** @type {number[]} */ point) {
-    program.poses(x, p, pose);
-    const R = 12 * body;
-    return [0, 1, 2].map(d => pose[R + 9 + d] + pose[R + 3 * d] * point[0] + pose[R + 3 * d + 1] * point[1]
-      + pose[R + 3 * d + 2] * point[2]);
-  }
-
-  /** Adds the pull of the hand to the forces; returns its power. */
-  function addPull() {
-    if (!pull) return 0;
-    const now = pointNow(pull.body, pull.at), rate = pointRate(pull.body, pull.at);
-    for (let d = 0; d < 3; d++) pullForce[d] = pull.stiffness * (pull.to[d] - now[d]) - pull.damping * rate[d];
-    push(pull.body, pull.at, pullForce, pushed);
-    // The hand does the work F . v of its point. What a prescribed motion has of v, its drive bears: it remains J v.
-    let work = 0;
-    for (let j = 0; j < nv; j++) { f[j] += pushed[j]; work += pushed[j] * x[1 + nq + j]; }
-    return work;
-  }
-
-  /** [q, v, work] -> its derivative. */
-  function derivative(/** @type {number} */ time, /** @type {Float64Array} */ state, /** @type {Float64Array} */ out) {
-    evaluations++;
-    read(time, state);
-    program.dynamics(x, p, terms);
-    let gained = addPull() + power[0];
-    if (!solve(M, f, G, c, a, lam)) return false;
-    for (let d = 0; d < nd; d++) {
-      let force = -driveForce[d];
-      for (let j = 0; j < nv; j++) force += driveM[d * nv + j] * a[j];
-      for (let r = 0; r < m; r++) force -= driveG[r * nd + d] * lam[r];
-      gained += force * driveRate[d];
-    }
-    for (let i = 0; i < nq; i++) out[i] = qdot[i];
-    for (let j = 0; j < nv; j++) out[nq + j] = a[j];
-    out[nq + nv] = gained;
-    return true;
-  }
-
-  function normalize() {
-    for (const first of about.sizes.quaternions) {
-      const length = Math.hypot(y[first], y[first + 1], y[first + 2], y[first + 3]);
-      for (let i = 0; i < 4; i++) y[first + i] /= length;
-    }
-  }
-
-  /** Moves the coordinates along a displacement of the speeds: q + N s. */
-  function move(/** @type {Float64Array} */ by) {
-    for (let j = 0; j < nv; j++) x[1 + nq + j] = 0;
-    program.rates(x, p, rateStill);
-    for (let j = 0; j < nv; j++) x[1 + nq + j] = by[j];
-    program.rates(x, p, rateNow);
-    for (let i = 0; i < nq; i++) y[i] += rateNow[i] - rateStill[i];
-    normalize();
-    read(t, y);
-  }
-
-  function largestGap() {
-    let worst = 0;
-    for (let r = 0; r < m; r++) if (!(Math.abs(gap[r]) <= worst)) worst = Math.abs(gap[r]);
-    return worst;
-  }
-
-  /** Closes the loops and makes the speeds agree with them, by the smallest change in the norm of the masses. */
-  function project() {
-    normalize();
-    read(t, y);
-    if (m === 0) return true;
-    let best = Infinity, now = Infinity;
-    for (let pass = 0; pass < MOST_PASSES; pass++) {
-      program.gaps(x, p, gaps);
-      now = largestGap();
-      if (now <= CLOSED * about.length || (pass > 2 && now >= 0.5 * best)) break;
-      best = Math.min(best, now);
-      for (let r = 0; r < m; r++) right[r] = -gap[r];
-      if (!solve(gapM, zeros, gapG, right, shift, lam)) return false;
-      move(shift);
-    }
-    if (!(now <= 1e-6 * about.length)) return false;
-    read(t, y);
-    program.gaps(x, p, gaps);
-    for (let r = 0; r < m; r++) {
-      right[r] = gapB[r];
-      for (let j = 0; j < nv; j++) right[r] -= gapG[r * nv + j] * y[nq + j];
-    }
-    if (!solve(gapM, zeros, gapG, right, shift, lam)) return false;
-    for (let j = 0; j < nv; j++) y[nq + j] += shift[j];
-    read(t, y);
-    return true;
-  }
-
-  function energyNow() {
-    read(t, y);
-    program.energies(x, p, energies);
-    return { kinetic: energies[0], potential: energies[1], total: energies[0] + energies[1], work: y[nq + nv] };
-  }
-
-  /** Starts the energy account anew at the current state. */
-  function account() {
-    y[nq + nv] = 0;
-    const now = energyNow();
-    base = now.total;
-    drift = 0;
-    scale = Math.max(about.energy, Math.abs(now.kinetic));
-    stepper.restart();
-  }
-
-  /** The energy account goes on after a change from outside, which neither adds nor removes energy from it. */
-  function keepAccount(/** @type {() => any} */ change) {
-    const before = energyNow(), error = before.total - base - before.work;
-    const done = change();
-    const after = energyNow();
-    base = after.total - after.work - error;
-    stepper.restart();
-    return done;
+    return account.note();
   }
 
   const self = {
-    about, p,
-    get time() { return t; },
-    get evaluations() { return evaluations; },
+    ...createReadings(core, dynamics.derivative), about, p, project, largestGap,
+    get time() { return core.t; },
+    get evaluations() { return dynamics.evaluations; },
     get values() { return y; },
     /** The state by name. */
     get state() { return Object.fromEntries([...positions].map(([name, k]) => [name, y[k]])); },
     /** Largest error of the energy account since the start, as a fraction of the typical energy. */
-    get energyDrift() { return drift; },
-    energy: energyNow,
+    get energyDrift() { return account.drift; },
+    energy: account.energyNow,
     /** The error of the energy account, in units of energy: energy minus that of the start minus the work done. */
-    energyError() { const now = energyNow(); return now.total - base - now.work; },
-    /** Parameters and inputs by name, at the current time. */
-    parameters() {
-      const all = new Float64Array(about.sizes.values);
-      read(t, y);
-      program.values(x, p, all);
-      return Object.fromEntries(about.names.values.map((name, k) => [name, all[k]]));
-    },
+    energyError: account.error,
+    /** Starts the energy account anew. */
+    restart: account.begin,
     knows: (/** @type {string} */ name) => adjustable.has(name),
+    get: (/** @type {string} */ name) => p[adjustable.get(name) ?? -1],
     /** Changes a parameter or an input; the loops are closed again. False if they cannot be closed. */
     set(/** @type {string} */ name, /** @type {number} */ value) {
       const k = adjustable.get(name);
       if (k === undefined) throw new Error(`there is no parameter or input ${name} to set`);
       if (!Number.isFinite(value)) throw new Error(`${name} must be a number, found ${value}`);
-      return keepAccount(() => {
-        const old = p[k], was = Float64Array.from(y);
+      return account.keep(() => attempt(() => {
         p[k] = value;
         program.prepare(p);
-        if (project()) return true;
-        p[k] = old;
-        program.prepare(p);
-        y.set(was);
-        return false;
-      });
+        return project();
+      }));
     },
-    get: (/** @type {string} */ name) => p[adjustable.get(name) ?? -1],
     /** Starts again: coordinates and speeds by name, the others as described; time 0. False if loops do not close. */
     start(values = {}, from = about.start) {
-      for (const name of Object.keys(values))
-        if (!positions.has(name)) throw new Error(`there is no coordinate or speed ${name}`);
-      const was = Float64Array.from(y), then = t;
-      t = 0;
-      y.fill(0);
-      y.set(from.q);
-      y.set(from.v, nq);
-      for (const [name, value] of Object.entries(values)) y[/** @type {number} */ (positions.get(name))] = value;
-      if (!project()) { y.set(was); t = then; return false; }
-      account();
-      return true;
+      const given = Object.entries(values).map(([name, value]) => [positionOf(name), value]);
+      const done = attempt(() => {
+        core.t = 0;
+        y.fill(0);
+        y.set(from.q);
+        y.set(from.v, nq);
+        for (const [k, value] of given) y[k] = value;
+        return project();
+      });
+      if (done) account.begin();
+      return done;
     },
     /**
      * Puts back a state that was kept, exactly: time, coordinates and speeds, and parameters by name.
      * Loops that are open by more than rounding are closed. False (and nothing changes) if that fails.
      */
-    restore(/** @type {number} */ time, /** @type {any} */ values, parameters = {}) {
-      const was = Float64Array.from(y), then = t, before = Float64Array.from(p);
-      for (const [name, value] of Object.entries(parameters)) {
-        if (!adjustable.has(name)) return false;
-        p[/** @type {number} */ (adjustable.get(name))] = value;
-      }
-      program.prepare(p);
-      t = time;
-      y.fill(0);
-      for (let i = 0; i < nq + nv; i++) y[i] = values[i];
-      const unitLengths = about.sizes.quaternions.every(
-        first => Math.abs(Math.hypot(y[first], y[first + 1], y[first + 2], y[first + 3]) - 1) < 1e-9,
-      );
-      const fine = y.every(Number.isFinite) && Number.isFinite(t) && (unitLengths && self.largestGap() <= 1e-9 * about.length || project());
-      if (!fine) {
-        y.set(was);
-        t = then;
-        p.set(before);
+    restore(/** @type {number} */ time, /** @type {ArrayLike<number>} */ values, parameters = {}) {
+      if (!Object.keys(parameters).every(name => adjustable.has(name))) return false;
+      const done = attempt(() => {
+        for (const [name, value] of Object.entries(parameters)) p[/** @type {number} */ (adjustable.get(name))] = value;
         program.prepare(p);
-      }
-      read(t, y);
-      account();
-      return fine;
+        core.t = time;
+        y.fill(0);
+        for (let i = 0; i < count; i++) y[i] = values[i];
+        return Number.isFinite(time) && y.every(Number.isFinite) && (constraints.hold() || project());
+      });
+      read(core.t, y);
+      account.begin();
+      return done;
+    },
+    /** Goes back to a time and a state with its work, or forth again; the energy account goes on. */
+    rewind(/** @type {number} */ time, /** @type {Float64Array} */ state) {
+      core.t = time;
+      y.set(state);
+      read(time, y);
+      stepper.reset();
     },
     /** Gives some coordinates or speeds other values, now. False if loops do not close. */
-    put(/** @type {any} */ values) {
-      const was = Float64Array.from(y);
-      for (const [name, value] of Object.entries(values)) {
-        if (!positions.has(name)) throw new Error(`there is no coordinate or speed ${name}`);
+    put(/** @type {Record<string, number>} */ values) {
+      const given = Object.entries(values).map(([name, value]) => {
         if (!Number.isFinite(value)) throw new Error(`${name} must be a number, found ${value}`);
-        y[/** @type {number} */ (positions.get(name))] = value;
-      }
-      const done = project();
-      if (!done) y.set(was);
-      account();
+        return [positionOf(name), value];
+      });
+      const done = attempt(() => {
+        for (const [k, value] of given) y[k] = value;
+        return project();
+      });
+      account.begin();
       return done;
     },
     /**
@@ -301,171 +218,34 @@ export function createMechanism(program, about) {
      */
     advance(/** @type {number} */ until, /** @type {number} */ tolerance, mostSteps = Infinity) {
       let steps = 0;
-      while (t < until && steps < mostSteps) {
-        const next = stepper.advance(t, y, until, tolerance);
-        if (!(next > t)) return { ok: false, steps, stuck: true };
-        t = next;
-        steps++;
-        if (m > 0 || about.sizes.quaternions.length) {
-          if (!project()) return { ok: false, steps, stuck: true };
-          stepper.reset();
-        }
-        const now = energyNow(), error = Math.abs(now.total - base - now.work);
-        if (!Number.isFinite(error)) return { ok: false, steps, stuck: true };
-        scale = Math.max(scale, Math.abs(now.kinetic));
-        drift = Math.max(drift, error / scale);
+      for (; core.t < until && steps < mostSteps; steps++) {
+        if (!step(until, tolerance)) return { ok: false, steps, stuck: true };
       }
-      return { ok: t >= until, steps, stuck: false };
+      return { ok: core.t >= until, steps, stuck: false };
     },
-    /** Poses of the bodies: origin and rotation matrix (rows), world axes. */
-    poses() {
-      read(t, y);
-      program.poses(x, p, pose);
-      const found = [];
-      for (let k = 0; k < bodies; k++) {
-        found.push({ p: Array.from(pose.subarray(12 * k + 9, 12 * k + 12)), R: Array.from(pose.subarray(12 * k, 12 * k + 9)) });
-      }
-      return found;
-    },
-    geometry(/** @type {Float64Array} */ out) { read(t, y); program.geometry(x, p, out); return out; },
-    prescribed() {
-      const out = new Float64Array(2 * nd);
-      read(t, y);
-      program.prescribed(x, p, out);
-      return Object.fromEntries(about.names.prescribed.map((name, k) => [name, out[2 * k]]));
-    },
-    /** Accelerations and multipliers at the current state. */
-    forces() {
-      const out = new Float64Array(size);
-      derivative(t, y, out);
-      return { accelerations: Float64Array.from(a), multipliers: Float64Array.from(lam) };
-    },
-    /** Mass matrix and forces of M v' = f + G^T lam at the current state, as plain arrays. */
-    terms() {
-      read(t, y);
-      program.dynamics(x, p, terms);
-      const full = Array.from({ length: nv }, (_, i) => Array.from({ length: nv }, (_, j) => M[Math.min(i, j) * nv + Math.max(i, j)]));
-      return { M: full, f: Array.from(f) };
-    },
-    largestGap() { if (m === 0) return 0; read(t, y); program.gaps(x, p, gaps); return largestGap(); },
     /**
      * A hand pulls a point of a body towards a point in space, by a damped spring; null lets go.
      * The spring is `quick` [1/time] fast with the inertia that the hand feels, and critically damped; it is firmer
      * where the mechanism resists by springs, and at least `firm` [force/length].
      */
-    pull(/** @type {any} */ hold, quick = 10, firm = 0) {
-      if (!hold) { pull = null; stepper.restart(); return; }
-      if (pull && pull.body === hold.body && pull.at === hold.at) { pull.to = hold.to; stepper.reset(); return; }
-      const { mass, stiffness: own } = feel(hold.body, hold.at);
-      const stiffness = Math.max(mass * quick * quick, firm, FIRMER * own);
-      pull = { ...hold, stiffness, damping: 2 * Math.sqrt(mass * stiffness) };
-      stepper.restart();
+    pull(/** @type {{body: number, at: number[], to: number[]} | null} */ wanted, quick = 10, firm = 0) {
+      if (!wanted) { hand.letGo(); stepper.restart(); }
+      else if (hand.take(wanted, quick, firm)) stepper.restart();
+      else stepper.reset();
     },
-    get pulled() { return pull; },
+    get pulled() { return hand.holds; },
     /** A point of a body in world axes, at the present state or at other values. */
-    point(/** @type {number} */ body, /** @type {number[]} */ point, values = y) { read(t, values); return pointNow(body, point); },
+    point(/** @type {number} */ body, /** @type {number[]} */ point, values = y) { read(core.t, values); return points.placeOf(body, point); },
     /**
      * Moves the pose, at rest, so that a point of a body comes close to a point in space; loops stay closed.
      * @returns {number} the distance that remains
      */
     bring(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {number[]} */ to) {
-      y.fill(0, nq);
-      let [error, far] = gapTo(body, point, to), damping = 1e-6, kept = Float64Array.from(y);
-      for (let pass = 0; pass < 60 && far > 1e-10 * about.length && damping < 1e6; pass++) {
-        if (!towards(body, point, error, damping)) break;
-        const [next, distance] = project() ? gapTo(body, point, to) : [error, Infinity];
-        if (distance < far) {
-          const slow = distance > (1 - 1e-5) * far;
-          [error, far, kept] = [next, distance, Float64Array.from(y)];
-          damping /= 10;
-          if (slow) break;
-        } else {
-          y.set(kept);
-          damping *= 10;
-        }
-      }
-      y.set(kept);
-      y.fill(0, nq);
-      project();
-      account();
+      const far = hand.bring(body, point, to);
+      account.begin();
       return far;
     },
-    restart: account,
-    project,
   };
-
-  /** What is missing from a point of a body to a place, and its length. @returns {[number[], number]} */
-  function gapTo(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {number[]} */ to) {
-    read(t, y);
-    const now = pointNow(body, point), error = to.map((/** @type {number} */ value, /** @type {number} */ d) => value - now[d]);
-    return [error, Math.hypot(...error)];
-  }
-
-  /** Moves the coordinates so that a point gets closer to its place: one step of damped least squares, in the metric
-   * of the masses and along the constraints. */
-  function towards(/** @type {number} */ body, /** @type {number[]} */ point, /** @type {number[]} */ error, /** @type {number} */ damping) {
-    read(t, y);
-    pointJacobian(body, point);
-    right.fill(0);
-    const columns = [];
-    for (let d = 0; d < 3; d++) {
-      program.gaps(x, p, gaps);
-      for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
-      if (!solve(gapM, f, gapG, right, shift, lam)) return false;
-      columns.push(Float64Array.from(shift));
-    }
-    const compliance = new Float64Array(9), weights3 = new Float64Array(3);
-    for (let d = 0; d < 3; d++) for (let e = 0; e < 3; e++) {
-      for (let j = 0; j < nv; j++) compliance[3 * d + e] += jacobian[d * nv + j] * columns[e][j];
-    }
-    const trace = compliance[0] + compliance[4] + compliance[8];
-    if (!(trace > 0)) return false;
-    for (let k = 0; k < 9; k++) compliance[k] = compliance[k] / trace + (k % 4 ? 0 : damping);
-    solvePivoted(compliance, 3, Float64Array.from(error), weights3);
-    let moved = 0;
-    for (let j = 0; j < nv; j++) shift[j] = columns.reduce((sum, column, d) => sum + column[j] * weights3[d] / trace, 0);
-    for (let d = 0; d < 3; d++) {
-      let sum = 0;
-      for (let j = 0; j < nv; j++) sum += jacobian[d * nv + j] * shift[j];
-      moved += sum * sum;
-    }
-    const short = Math.min(1, 0.5 * about.length / (Math.sqrt(moved) || 1));
-    for (let j = 0; j < nv; j++) shift[j] *= short;
-    move(shift);
-    return true;
-  }
-
-  /** Inertia and stiffness that a hand feels at a point: the mean inertia of its directions, the largest stiffness. */
-  function feel(/** @type {number} */ body, /** @type {number[]} */ point) {
-    const kept = Float64Array.from(y);
-    let trace = 0, count = 0, stiffness = 0;
-    const potential = () => { read(t, y); program.energies(x, p, energies); return energies[1]; };
-    const least = potential();
-    for (let d = 0; d < 3; d++) {
-      read(t, y);
-      pointJacobian(body, point);
-      right.fill(0);
-      program.gaps(x, p, gaps);
-      for (let j = 0; j < nv; j++) f[j] = jacobian[d * nv + j];
-      if (!solve(gapM, f, gapG, right, shift, lam)) continue;
-      let seen = 0;
-      for (let j = 0; j < nv; j++) seen += jacobian[d * nv + j] * shift[j];
-      if (!(seen > 0)) continue;
-      trace += seen;
-      count++;
-      // second difference of the potential along the motion that moves the point by a little
-      const by = Float64Array.from(shift, value => value * 1e-3 * about.length / seen), back = by.map(value => -value);
-      let sum = -2 * least;
-      for (const way of [by, back]) {
-        move(way);
-        sum += potential();
-        y.set(kept);
-        read(t, y);
-      }
-      stiffness = Math.max(stiffness, sum / (1e-3 * about.length) ** 2 || 0);
-    }
-    return { mass: trace > 0 ? count / trace : 1, stiffness };
-  }
 
   about.adjustable.forEach((value, k) => { p[k] = value; });
   program.prepare(p);

@@ -12,6 +12,7 @@ what ``prepare(p)`` computes from both. So a slider that changes a parameter cos
     pushes      generalized forces of weights on the pose rates, which follow in x: forces on points of bodies
     prescribed  value and rate of every prescribed motion
     geometry    numbers of the drawing, from t and p
+    events      expressions that a page watches for zeros
     values      all parameters and inputs
     wrenches    force and torque in every joint; x also holds v' and the multipliers
 """
@@ -19,6 +20,7 @@ what ``prepare(p)`` computes from both. So a slider that changes a parameter cos
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -30,14 +32,23 @@ from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.equations.translate import translate
+from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Layout
 
+MOST_OPERATIONS = 25_000
+"""Operations of one evaluation of the accelerations up to which a page is fluent.
+
+Browsers run a program slowly until they have optimized it. Measured: a chain of 30 links in the plane has 5,100
+operations, a chain of 8 ball-jointed links 18,600 (10 us once optimized), one of 15 links 90,000 (40 ms, for minutes).
+"""
+GROWTH = 2.6  # operations of a chain in space grow with this power of its bodies
+
 FUNCTIONS = ("dynamics", "gaps", "rates", "energies", "poses", "pose_rates", "pushes", "prescribed")
-ON_TOP = ("geometry", "values")  # what a drawing and sliders show
+ON_TOP = ("geometry", "values", "events")  # what a drawing, sliders and marks show
 
 
 @dataclass(frozen=True)
@@ -65,19 +76,29 @@ class LiveProgram:
     layout: Layout
 
 
-def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = True) -> LiveProgram:
+def write_live(
+    model: Model, *, geometry: Sequence[Any] = (), events: Sequence[Any] = (), wrenches: bool = True
+) -> LiveProgram:
     """A mechanism as JavaScript functions, by Kane's equations.
 
     Args:
         model: the mechanism.
         geometry: expressions of time and parameters (scalars of the model) that ``geometry`` evaluates.
+        events: symbolic expressions of time, state, inputs and parameters that ``events`` evaluates.
         wrenches: whether to write forces in joints, too.
+
+    Raises:
+        NotSupported: the equations are too long for a browser to run fluently.
     """
     eq = derive(model)
     given = Given.of(model)
     low, adjustable = _lowering(eq, given)
     script = Script(low.program)
-    computed = {name: [low(e) for e in entries] for name, entries in _entries(eq).items()}
+    computed = {}
+    for name, entries in _entries(eq).items():
+        computed[name] = [low(e) for e in entries]
+        if name == "dynamics":
+            _check_length(model, len(low.program.needed(computed[name])))
     for name, values in computed.items():
         script.add(name, values, inputs=low.inputs())
     moved = _pose_rates(eq, low)
@@ -93,6 +114,7 @@ def write_live(model: Model, *, geometry: Sequence[Any] = (), wrenches: bool = T
     script.add("values", [low(se.Symbol(name)) for name in names], inputs=low.inputs())
     used = {*low.program.needed([x for values in (*computed.values(), drawn) for x in values])}
     idle = tuple(name for name in adjustable if low(se.Symbol(name)) not in used)
+    script.add("events", [low(e) for e in events], inputs=low.inputs())
     forces, joints = _wrenches(model, given) if wrenches else ("", ())
     sizes = {
         "coordinates": len(eq.q),
@@ -115,6 +137,19 @@ def write_rhs(eq: Equations) -> str:
     script = Script(low.program)
     script.add("dynamics", [low(e) for e in _entries(eq)["dynamics"]], inputs=low.inputs())
     return _module(eq, script, adjustable)
+
+
+def _check_length(model: Model, operations: int) -> None:
+    """Refuses a mechanism whose equations are too long, with the number of such bodies that would do."""
+    if operations <= MOST_OPERATIONS:
+        return
+    bodies = len(model.bodies)
+    fewer = max(1, math.floor(bodies * (MOST_OPERATIONS / operations) ** (1 / GROWTH)))
+    raise NotSupported(
+        f"a live page is fluent up to {MOST_OPERATIONS} operations per evaluation, and {model.name} with "
+        f"{bodies} bodies takes {operations}: about {fewer} bodies of this kind would do.\n"
+        "  Try: fewer bodies; or simulate it and write an animation, which plays any number of bodies."
+    )
 
 
 def _lowering(eq: Equations, given: Given) -> tuple[Lowering, dict[str, float]]:

@@ -1,1 +1,1 @@
-"""Model files as text and as data: two views of one model, the places of problems, edits that keep comments."""
+"""Model files as text and as data: two views, the places of problems, edits that keep comments; scripts."""

@@ -3,10 +3,10 @@
 import { place } from "../vectors.js";
 
 /**
- * @param {any} toy @param {any} loop @param {any} stage @param {any} scenery
+ * @param {any} toy @param {{loop: any, stage: any, scenery: any, events: any}} page
  * @param {() => void} changed draws again
  */
-export function createApi(toy, loop, stage, scenery, changed) {
+export function createApi(toy, { loop, stage, scenery, events }, changed) {
   const { mechanism, record } = toy;
   const drawn = (/** @type {any} */ result) => {
     changed();
@@ -28,6 +28,8 @@ export function createApi(toy, loop, stage, scenery, changed) {
     get energy_drift() { return mechanism.energyDrift; },
     /** Largest gap of the loops, in units of length. */
     get gap() { return mechanism.largestGap(); },
+    /** Times of the events since the start, by name. */
+    get events() { return events.times(); },
     get playing() { return toy.playing; },
     /** Time of the mechanism per second of the screen. */
     get speed() { return toy.speed; },

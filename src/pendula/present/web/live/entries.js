@@ -31,10 +31,10 @@ export function numberField(label, changed) {
   return field;
 }
 
-/** Writes a value into a field, unless it is being edited. @param {any} field @param {number} value */
-export function writeField(field, value) {
+/** Writes a value into a field, unless it is being edited. @param {any} field @param {number} value @param {number} digits */
+export function writeField(field, value, digits = 5) {
   if (document.activeElement === field) return;
-  const text = short(value, 5);
+  const text = short(value, digits);
   if (field.value !== text) field.value = text;
   field.setAttribute("aria-invalid", "false");
 }

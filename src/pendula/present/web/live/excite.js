@@ -3,9 +3,11 @@
 import { findModes } from "../../../system/live/modes.js";
 import { short } from "../numbers.js";
 import { byId, element } from "../page.js";
+import { TURN } from "../vectors.js";
 
 const PATIENCE = 150; // milliseconds after the last change of a parameter
 const MOST_BUTTONS = 8;
+const LEAST_RATIO = 1e-6; // a damping ratio below this is a rounding error
 
 /**
  * Buttons that start a mode.
@@ -17,6 +19,7 @@ export function createModes(toy, program, changed) {
   if (!own) return;
   const isAngle = (/** @type {any} */ mode) => (record.units.of[mode.coordinate] || "rad") === "rad";
   const isChanged = () => record.sliders.some((/** @type {any} */ s) => mechanism.get(s.name) !== s.value);
+  const { time } = record.units, perTime = time === "s" ? "Hz" : time ? `cycles/${time}` : "cycles per unit of time";
   let timer = 0;
 
   /** Starts a mode with the chosen amplitude. @param {any} from @param {any} mode */
@@ -37,11 +40,14 @@ export function createModes(toy, program, changed) {
   /** @param {any} from the equilibrium `q` and the modes `listed` */
   function show(from) {
     byId("modes").replaceChildren(...from.listed.slice(0, MOST_BUTTONS).map((/** @type {any} */ mode) => {
-      const button = element("button", "mode"), frequency = `${short(mode.hertz, 3)} Hz`;
+      const button = element("button", "mode"), frequency = `${short(mode.hertz, 3)} ${perTime}`, damped = mode.ratio > LEAST_RATIO;
       button.type = "button";
       button.append(element("b", "", `Mode ${mode.number}`), element("span", "", frequency));
-      button.title = mode.words;
-      button.setAttribute("aria-label", `Start mode ${mode.number}, ${frequency}, with the chosen amplitude`);
+      if (damped) button.append(element("span", "", `\u03b6 ${short(mode.ratio, 2)}`));
+      const words = damped ? `damped frequency ${frequency}, undamped ${short(mode.undamped, 3)} ${perTime}, damping ratio \u03b6 = ${short(mode.ratio, 3)}`
+        : `frequency ${frequency}, undamped`;
+      button.title = mode.words ? `${words}; ${mode.words}` : words;
+      button.setAttribute("aria-label", `Start mode ${mode.number}, ${words}, with the chosen amplitude`);
       button.addEventListener("click", () => excite(from, mode));
       return button;
     }));
@@ -49,7 +55,7 @@ export function createModes(toy, program, changed) {
     byId("amplitude-unit").textContent = turns && slides ? "degrees, or % of the size" : turns ? "degrees" : "% of the size";
   }
 
-  /** Modes at the present parameters: the model's own with damping, others without. */
+  /** Modes at the present parameters, with damping. */
   function follow() {
     if (!isChanged()) {
       show(own);
@@ -57,12 +63,12 @@ export function createModes(toy, program, changed) {
     } else if (!own.simple) {
       tellAbout("These are the modes at the model's own parameters, which have been changed.");
     } else {
-      const found = findModes(program, record.about, mechanism.p, own.q), zeros = record.about.start.v.map(() => 0);
+      const found = findModes(program, record.about, mechanism.p, own.q);
       const listed = found ? found.listed.map((mode, k) => ({
-        ...mode, number: own.listed[k]?.number ?? k + 1, hertz: mode.omega / (2 * Math.PI), v: zeros, words: "undamped, at the present parameters",
+        ...mode, number: own.listed[k]?.number ?? k + 1, hertz: mode.damped / TURN, undamped: mode.omega / TURN, words: "",
       })) : [];
       show({ q: found ? found.q : own.q, listed });
-      tellAbout(listed.length ? "Undamped modes at the changed parameters." : "No modes are found at the changed parameters.");
+      tellAbout(listed.length ? "At the changed parameters." : "No modes are found at the changed parameters.");
     }
   }
 

@@ -1,8 +1,9 @@
 // What has happened: samples of the state, of energies and of forces, kept for charts; points of a section.
 
+import { TURN } from "../vectors.js";
+
 const ROOM = 6000; // samples that are kept
 const RATE = 200; // samples for each second of the screen, at most
-const TURN = 2 * Math.PI;
 
 /** An angle between -pi and pi. @param {number} x */
 export function wrapped(x) {

@@ -1,5 +1,6 @@
 // The live page: a mechanism that is simulated here and now, under the hands of its reader.
 
+import { markColour } from "../chart.js";
 import { css } from "../colours.js";
 import { short } from "../numbers.js";
 import { byId, readData, watchErrors } from "../page.js";
@@ -7,6 +8,7 @@ import { createStage } from "../stage.js";
 import { readTheme, watchTheme } from "../theme.js";
 import { createApi } from "./api.js";
 import { createActs, useControls } from "./controls.js";
+import { createEvents } from "./events.js";
 import { createModes } from "./excite.js";
 import { useHands } from "./hands.js";
 import { createHistory, createReactions, createSection } from "./history.js";
@@ -56,11 +58,12 @@ export function startLive(program, wrenches) {
   scenery.follow(mechanism);
   const stage = createStage(canvas, scenery.scene);
   stage.retheme();
+  const events = createEvents(toy); // first of all that listens to steps: it may end one early
   const reactions = createReactions(wrenches, toy), past = createHistory(toy, reactions), section = createSection(toy);
   const traces = createTraces(toy, stage, scenery, record.scene.trace);
   /** @type {any[]} */ let poses = scenery.poses(mechanism);
   /** @type {any[] | null} */ let ghost = null;
-  let frames = 0, twinColour = readTheme().lines[2];
+  let frames = 0, theme = readTheme(), twinColour = theme.lines[2];
   unfoldByWidth(record);
 
   /** Draws everything; `moved`: time went on. @param {boolean} moved */
@@ -72,11 +75,17 @@ export function startLive(program, wrenches) {
     if (!hands.busy && scenery.widen(poses)) stage.measure();   // what a hand holds stays under it
     const ghosts = ghost ? [{ poses: ghost, links: scenery.links(ghost), alpha: 0.75, colour: twinColour }] : [];
     stage.draw(poses, scenery.links(poses), {
-      trails: traces.trails(poses), ghosts, pull: hands.line, marks: traces.marks(section.points),
+      trails: traces.trails(poses), ghosts, pull: hands.line, marks: [...traces.marks(section.points), ...eventMarks()],
     });
     frames++;
     if (!moved || frames % PLOTS_EVERY === 0) drawPlots();
     if (!moved || frames % WORDS_EVERY === 0) writeWords();
+  }
+
+  /** Places of the traced points at the events. */
+  function eventMarks() {
+    const { found } = events;
+    return traces.marks(events.states, k => markColour(theme, found[k].kind));
   }
 
   function drawPlots() {
@@ -91,6 +100,7 @@ export function startLive(program, wrenches) {
     writeReadings(toy, poses, ghost);
     panel.write();
     numbers.write();
+    events.write();
     byId("untrace").disabled = traces.count === 0;
   }
 
@@ -98,7 +108,7 @@ export function startLive(program, wrenches) {
   const hands = useHands(canvas, stage, toy, {
     scenery, weight: () => weightOf(toy), poses: () => poses, changed: refresh, click: found => traces.toggle(found, poses),
   });
-  const signals = createSignals(toy, past, reactions, refresh), portrait = createPortrait(toy, past, section, refresh);
+  const signals = createSignals(toy, past, reactions, refresh, () => events.found), portrait = createPortrait(toy, past, section, refresh);
   const panel = createPanel(toy, refresh), numbers = createNumbers(toy);
   createModes(toy, program, refresh);
   if (record.about.sizes.quaternions.length) {   // quaternions say little to a reader
@@ -118,7 +128,8 @@ export function startLive(program, wrenches) {
   addEventListener("hashchange", open);
   watchTheme(() => {
     stage.retheme();
-    twinColour = readTheme().lines[2];
+    theme = readTheme();
+    twinColour = theme.lines[2];
     byId("twin-colour").style.background = css(twinColour);
     signals.retheme();
     portrait.retheme();
@@ -130,7 +141,7 @@ export function startLive(program, wrenches) {
   const resized = new ResizeObserver(loop.show);
   for (const id of ["view", "chart", "portrait"]) resized.observe(byId(id));
 
-  Object.defineProperty(window, "pendula", { value: createApi(toy, loop, stage, scenery, refresh), enumerable: true });
+  Object.defineProperty(window, "pendula", { value: createApi(toy, { loop, stage, scenery, events }, refresh), enumerable: true });
   const still = open() || matchMedia("(prefers-reduced-motion: reduce)").matches;
   loop.show();
   if (!still) toy.play();

@@ -14,6 +14,11 @@ function exponents(unit) {
   return unit.replace(/\^([0-9])/g, (_, digit) => "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[digit]);
 }
 
+/** A name that may be broken after an underscore. @param {string} name @returns {any[]} */
+function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part, k) => (k ? [element("wbr"), part] : [part]));
+}
+
 /** @param {any} toy @param {() => void} changed */
 export function createPanel(toy, changed) {
   const { record, mechanism } = toy, { names, sizes } = record.about;
@@ -68,7 +73,8 @@ export function createPanel(toy, changed) {
   // the state: every coordinate with its speed
   const all = [...names.coordinates, ...names.speeds];
   const fields = all.map((name, k) => {
-    const unit = record.units.of[name] || "", row = element("div", "row state"), label = element("span", "name", name);
+    const unit = record.units.of[name] || "", row = element("div", "row state"), label = element("span", "name");
+    label.append(...breakable(name));
     if (unit) label.append(element("small", "", ` ${exponents(unit)}`));
     const field = numberField(`${name}${unit ? ` in ${unit}` : ""}`, value => {
       toy.pause();
@@ -84,7 +90,7 @@ export function createPanel(toy, changed) {
     inputs,
     /** Writes the state; not for every frame. */
     write() {
-      if (byId("state-fold").open) fields.forEach((field, k) => writeField(field, mechanism.values[k]));
+      if (byId("state-fold").open) fields.forEach((field, k) => writeField(field, mechanism.values[k], 4));
     },
   };
 }

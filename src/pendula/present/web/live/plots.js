@@ -57,14 +57,15 @@ function signalGroups(record, history, reactions) {
 /**
  * The chart over time.
  * @param {any} toy @param {any} history @param {any} reactions @param {() => void} refresh
+ * @param {() => {x: number, name: string, kind: number}[]} marks instants to mark
  */
-export function createSignals(toy, history, reactions, refresh) {
+export function createSignals(toy, history, reactions, refresh, marks = () => []) {
   const { record } = toy, choices = signalGroups(record, history, reactions);
   const none = /** @type {ArrayLike<number>} */ ([]), groups = choices.map(choice => ({
     ...choice, lines: choice.columns.map(({ name }) => ({ name, x: none, y: none })),
   }));
   const select = byId("signal"), across = labelled("time", record.units.time);
-  const strip = createStrip({ canvas: byId("chart"), select, legend: byId("legend") }, groups, { across, changed: update });
+  const strip = createStrip({ canvas: byId("chart"), select, legend: byId("legend") }, groups, { across, changed: update, marks });
 
   /** Gives the lines the last samples. */
   function update() {
@@ -107,7 +108,7 @@ export function createPortrait(toy, history, section, refresh) {
   }
   across.value = "0";
   up.value = String(Math.min(sizes.coordinates, count - 1));
-  by.append(new Option("section", ""));
+  by.append(new Option("none", ""));
   names.forEach((/** @type {string} */ name, /** @type {number} */ k) => by.append(new Option(`${name} passes`, String(k))));
   by.append(new Option("every period of", "period"));
   for (const select of [across, up]) select.addEventListener("change", () => refresh());

@@ -4,6 +4,7 @@ import { completeShapes } from "../shapes.js";
 import { add, dot, norm, place, unit } from "../vectors.js";
 
 const STILL = { p: [0, 0, 0], R: [1, 0, 0, 0, 1, 0, 0, 0, 1] };
+const SPIRAL = ["at", "axis", "outer_arm", "inner_arm"];
 const VECTORS = ["at", "start", "end", "center", "normal", "size", "axis"];
 const RAIL = 20; // half the length of a rail in a planar picture, in sizes of the picture
 const RAIL_IN_SPACE = 1;
@@ -50,6 +51,9 @@ export function createScenery(record, lengthUnit) {
     halfHeight: record.halfHeight, length: lengthUnit, bodies,
     hinges: record.hinges.map((/** @type {any} */ parts) => parts.map((/** @type {any} */ [body, at]) => [body, vector(at)])),
     links: record.links.map((/** @type {any} */ link) => link.kind),
+    spirals: (record.spirals || []).map((/** @type {any} */ one) => ({
+      ...one, ...Object.fromEntries(SPIRAL.map(name => [name, vector(one[name])])),
+    })),
   };
   const size = Math.max(...scene.high.map((h, k) => h - scene.low[k])) || 1;
   let grown = 1;

@@ -3,6 +3,7 @@
 import { createMechanism } from "../../../system/live/mechanism.js";
 
 export const TOLERANCE = 1e-7;
+const FINENESS = 200; // steps for each second of the screen, at least: paths and charts are drawn through them
 
 /** @typedef {"moved" | "jumped" | "changed" | "mode" | "told"} ToyEvent
  * moved: a step was made; jumped: another state; changed: parameters; mode: play or pause; told: another message */
@@ -16,7 +17,7 @@ export function createToy(program, record) {
   /** @type {Map<string, ((what: any) => void)[]>} */ const listeners = new Map();
   /** @type {{q: number[], v: number[]}} */ let home = about.start;
   /** @type {any} */ let twin = null;
-  let playing = false, speed = 1, tolerance = TOLERANCE, apart = 1e-4, message = "";
+  let playing = false, halted = false, speed = 1, tolerance = TOLERANCE, apart = 1e-4, message = "";
 
   const emit = (/** @type {ToyEvent} */ event, /** @type {any} */ what = null) => {
     for (const act of listeners.get(event) || []) act(what);
@@ -125,7 +126,8 @@ export function createToy(program, record) {
     step(by) {
       if (!(by > 0 && by < 1e6)) throw new Error(`a step needs a positive time, found ${by}`);
       const until = mechanism.time + by;
-      while (mechanism.time < until) {
+      halted = false;
+      while (mechanism.time < until && !halted) {
         if (!advance(until)) throw new Error(message);
       }
       follow();
@@ -138,12 +140,20 @@ export function createToy(program, record) {
      */
     run(by, budget) {
       const before = mechanism.time, until = before + by, end = performance.now() + budget;
-      while (mechanism.time < until && advance(until) && performance.now() < end);
+      halted = false;
+      while (mechanism.time < until && !halted && advance(Math.min(until, mechanism.time + speed / FINENESS)) && performance.now() < end);
       follow();
       return mechanism.time - before;
     },
 
-    /** Stops and says why. */
+    /** Stops where the mechanism is, and says why. @param {string} text */
+    halt(text) {
+      playing = false;
+      halted = true;
+      tell(text);
+      emit("mode");
+    },
+    /** Stops since no step succeeds. */
     fail() {
       playing = false;
       const finite = mechanism.values.every(Number.isFinite);

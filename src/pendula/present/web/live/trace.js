@@ -60,9 +60,15 @@ export function createTraces(toy, stage, scenery, first) {
       trace.points.set(place(poses[trace.body], trace.at), 3 * trace.count);
       return { points: trace.points, count: trace.count + 1, colour: stage.colourOf(trace.body), recent: 160, head: true };
     }),
-    /** Places of the traced points at states that were kept. @param {number[][]} states */
-    marks: states => traces.flatMap(trace => states.slice(-MOST_MARKS).map(values => ({
-      at: toy.mechanism.point(scenery.scene.bodies[trace.body].pose, trace.at, values), colour: stage.colourOf(trace.body),
-    }))),
+    /**
+     * Places of the traced points at states that were kept.
+     * @param {ArrayLike<number>[]} states @param {(k: number) => number[] | null} colour of a state; null: that of the body
+     */
+    marks(states, colour = () => null) {
+      const first = Math.max(0, states.length - MOST_MARKS);
+      return traces.flatMap(trace => states.slice(first).map((values, k) => ({
+        at: toy.mechanism.point(scenery.scene.bodies[trace.body].pose, trace.at, values), colour: colour(first + k) || stage.colourOf(trace.body),
+      })));
+    },
   };
 }

@@ -37,6 +37,7 @@ function makeEquations(host, tools) {
   ]);
   by.select.setAttribute("aria-label", "Formulation");
   as.select.setAttribute("aria-label", "Language of the equations");
+  for (const { select } of [by, as]) select.classList.add("narrow"); // all in one line
   const copy = element("button", "", "Copy"), out = element("div", "formulas-out"), note = element("p", "task-note");
   copy.type = "button";
   out.tabIndex = 0;

@@ -1,6 +1,6 @@
 // The studio: builds the page, keeps the model, the scene and the studies together, and remembers what is shown.
 
-import { byId, watchErrors } from "../page.js";
+import { byId, element, watchErrors } from "../page.js";
 import { watchTheme } from "../theme.js";
 import { place } from "../vectors.js";
 import { createBuilder } from "./build.js";
@@ -69,9 +69,15 @@ function createTools() {
     return made;
   };
 
-  tools.tell = (/** @type {any} */ error) => {
+  /** Shows an error, with buttons that mend it. @param {any} error @param {[string, () => any][]} acts */
+  tools.tell = (error, acts = []) => {
     const text = error ? error.message || String(error) : "";
-    byId("error").textContent = text;
+    byId("error").replaceChildren(text, ...acts.map(([label, act]) => {
+      const button = element("button", "mend", label);
+      button.type = "button";
+      button.addEventListener("click", act);
+      return button;
+    }));
     byId("error").hidden = !text;
   };
   /** A notice that is no error, until the model changes. @param {string} text */
@@ -213,7 +219,10 @@ function useModel(tools, schema) {
     byId("saved").textContent = /** @type {any} */ (SAVED_WORDS)[state];
     byId("saved").dataset.state = state;
     if (state === "failed") tools.tell(message);
-    if (state === "conflict") tools.tell(`${message}: click its name to save this version, or open the file again`);
+    if (state === "conflict") tools.tell(`${message}.`, [
+      ["Keep this version", () => model.save(true)], ["Open the other one", () => tools.files.openFile(model.file).catch(tools.tell)],
+    ]);
+    if (state === "saved" && byId("error").querySelector(".mend")) tools.tell(null);
   });
   model.on("trouble", tools.tell);
   model.on("comments", () => tools.say("The comments of the text could not be kept; Undo brings them back."));
@@ -268,16 +277,25 @@ async function restoreResults(tools) {
 async function onScreen(tools) {
   const kinds = new Set([
     "simulate", "equilibria", "modes", "stability", "locus", "certificate", "reactions", "floquet", "ensemble", "section",
+    "compare",
   ]);
   const seen = tools.results.filter(
     (/** @type {any} */ job) => kinds.has(job.kind) && job.asked.text === tools.model.text,
   );
-  return Promise.all(seen.map(async (/** @type {any} */ job) => {
-    const { run, name: _, ...options } = job.asked.options;
+  const pairs = await Promise.all(seen.map(async (/** @type {any} */ job) => {
+    const { run, runs, name: _, ...options } = job.asked.options;
+    if (job.kind === "compare") {
+      const both = await Promise.all(runs.map((/** @type {string} */ id) => tools.runs.load(id)));
+      if (both.some((/** @type {any} */ one) => one.asked.text !== tools.model.text)) return null; // of another model
+      const [first, second] = both.map((/** @type {any} */ one) => ({ ...one.asked.options, name: null }));
+      return { kind: job.kind, options: { first, second } };
+    }
+    if (runs !== undefined) options.runs = runs; // of an ensemble, a number
     if (!run) return { kind: job.kind, options };
     const { name: _also, ...ofRun } = (await tools.runs.load(run)).asked.options;
     return { kind: job.kind, options: { ...ofRun, ...options } };
   }));
+  return pairs.filter(Boolean);
 }
 
 /** What scripts of lecturers and tests can ask the page. @param {any} tools */
@@ -320,7 +338,7 @@ async function start() {
     return job;
   };
   tools.onScreen = () => onScreen(tools);
-  const files = createFiles(tools), exports = createExport(tools), goTo = (tools.goTo = usePlaces());
+  const files = (tools.files = createFiles(tools)), exports = createExport(tools), goTo = (tools.goTo = usePlaces());
   tools.openResult = async (/** @type {any} */ job) => {
     try {
       const whole = await tools.jobs.load(job.id);

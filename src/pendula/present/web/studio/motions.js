@@ -109,8 +109,10 @@ function makeReactions(host, tools) {
       { name: "size of torques", up: `torque [${torque}]`, lines: lines("torque_world"), log: false },
     ];
     strip = stripOf(groups, `time [${time}]`);
+    const most = Math.max(0, ...result.peaks.map((/** @type {any} */ p) => Math.max(p.force, p.torque)));
+    const shown = (/** @type {number} */ value) => short(value < 1e-12 * most ? 0 : value, 4); // not rounding errors
     const rows = result.peaks.map((/** @type {any} */ p) => [
-      p.joint, `${short(p.force, 4)} ${force}`, `${short(p.force_at, 3)} ${time}`, `${short(p.torque, 4)} ${torque}`,
+      p.joint, `${shown(p.force)} ${force}`, `${short(p.force_at, 3)} ${time}`, `${shown(p.torque)} ${torque}`,
     ]);
     out.replaceChildren(staleNote(tools, job), strip.panel, tableOf(
       ["joint", "largest force", "at", "largest torque"], rows,
@@ -226,8 +228,9 @@ function makeEnsemble(host, tools) {
         name: level === 0.5 ? "median" : `${short(100 * level, 3)} %`, x: result.t, y: /** @type {any} */ (levels)[k],
       })),
     }));
+    const time_unit = tools.model.about?.units.time;
     const outcomes = Object.entries(result.outcomes).map(([text, count]) => `${count}: ${text}`);
-    strip = groups.length ? stripOf(groups, "time") : null;
+    strip = groups.length ? stripOf(groups, time_unit ? `time [${time_unit}]` : "time") : null;
     out.replaceChildren(staleNote(tools, job), ...(strip ? [strip.panel] : []), factsOf([
       ["runs", String(result.runs)], ["outcomes", outcomes.join("; ")], [
         "energy drift, largest",
@@ -272,17 +275,18 @@ function makeSection(host, tools) {
       of.select,
       [["automatic", ""], ...names.map((/** @type {string} */ n) => /** @type {[string, string]} */ ([n, n]))],
     );
-    if (!event.input.value && names.length) event.input.value = `${names[0]} = 0 rising`;
+    const ball = names.some((/** @type {string} */ n) => /_q0$/.test(n)) && tools.model.about?.speeds[0];
+    if (!event.input.value && names.length) event.input.value = `${ball ? ball.name : names[0]} = 0 rising`; // not a quaternion
   }
 
   /** @param {any} result @param {any} job */
   function show(result, job) {
-    const { of: coordinate, units } = result;
+    const { of: coordinate, units, against = `${coordinate}_dot` } = result;
     const label = (/** @type {string} */ n) => (units[n] ? `${n} [${units[n]}]` : n);
     panel.hidden = false;
     chart.show({
       lines: [{ name: "section", x: result.x, y: result.y, dots: true }], across: label(coordinate),
-      up: label(`${coordinate}_dot`), log: false,
+      up: label(against), log: false,
     });
     canvas.setAttribute("aria-label", chart.words());
     out.replaceChildren(

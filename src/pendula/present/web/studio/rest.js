@@ -56,7 +56,8 @@ function makeEquilibria(host, tools) {
       start.title = "start here";
       start.setAttribute("aria-label", `start at equilibrium ${k + 1}`);
       start.addEventListener("click", () => startAt(one, k, job).catch(error => task.tell(error.message, true)));
-      const words = one.verdict || "\u2026", kind = /unstable/.test(words) ? "bad" : /stable/.test(words) ? "good" : "";
+      const words = one.verdict || "\u2026";
+      const kind = /unstable/.test(words) ? "bad" : /^(asymptotically )?stable/.test(words) ? "good" : "";
       const verdict = element("span", `tag ${kind}`, words);
       verdict.title = one.proof || "";
       return [
@@ -326,15 +327,18 @@ function makeFloquet(host, tools) {
   panel.hidden = true;
   const plane = createPlane(canvas, () => {}, { circle: true });
   const close = element("input"), label = element("label", "quiet-label", " search for a periodic motion near the start");
+  const period = typed("period", "");
+  period.input.placeholder = "automatic";
   close.type = "checkbox";
   label.prepend(close);
   const task = createTask("Floquet multipliers", async () => {
-    const job = await tools.compute("floquet", close.checked ? { close: true } : {});
+    const given = period.input.value.trim() ? { period: period.input.value.trim() } : {};
+    const job = await tools.compute("floquet", close.checked ? { ...given, close: true } : given);
     show(job.result, job);
   });
   host.append(
     element("p", "quiet", "Stability of the motion of a mechanism that is driven periodically, over one period."),
-    settings(task.button, label), task.note, panel, out,
+    settings(period.box, task.button), settings(label), task.note, panel, out,
   );
 
   /** @param {any} result @param {any} job */

@@ -15,6 +15,8 @@ CHANGES = ("parameters", "inputs", "start")
 """Options that change the model."""
 NUMBERS = ("duration", "tol", "step", "low", "high", "prove")
 """Options that are numbers, or expressions with a value."""
+PAIR = ("first", "second")
+"""Options of a comparison: the options of its runs."""
 TABLES = ("at", "rates", "vary", "spread")
 """Options that are tables of such, or of pairs of such."""
 
@@ -39,15 +41,17 @@ def python_script(text: str, shown: Sequence[Mapping[str, Any]]) -> str:
         "",
         f"MODEL = {literal(text)}",
         "",
-        "model = pendula.loads(MODEL)",
-        "system = pendula.compile_system(model)",
+        *_changed("", {}),
     ]
+    before = _changed("", {})
     for one in shown:
         kind, options = one.get("kind"), one.get("options") or {}
         if not isinstance(kind, str) or kind not in WRITERS or not isinstance(options, Mapping):
             known = ", ".join(WRITERS)
             raise UsageError(f"a script can reproduce results of the kinds {known}")
-        lines += ["", f"# {kind}", *_changed(options), *WRITERS[kind](_in_numbers(text, options))]
+        made = _changed(kind, options)
+        lines += ["", f"# {kind}", *(made if made != before else []), *WRITERS[kind](_in_numbers(text, options))]
+        before = made if kind != "compare" else []  # it leaves the system of its second run
     return "\n".join(lines) + "\n"
 
 
@@ -67,6 +71,9 @@ def _in_numbers(text: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in TABLES:
         if isinstance(found.get(name), Mapping):
             found[name] = {key: valued(value, name) for key, value in found[name].items()}
+    for name in PAIR:
+        if isinstance(found.get(name), Mapping):
+            found[name] = _in_numbers(text, found[name])
     return found
 
 
@@ -104,8 +111,8 @@ def _value(value: Any) -> str:
     raise UsageError("options must be numbers, texts, lists and tables")
 
 
-def _changed(options: Mapping[str, Any]) -> list[str]:
-    """The model and the system with changed parameters, inputs and initial state."""
+def _changed(kind: str, options: Mapping[str, Any]) -> list[str]:
+    """The model with changed parameters, inputs and initial state, and the system by its formulation."""
     parameters, inputs, start = (options.get(name) or {} for name in CHANGES)
     lines = ["model = pendula.loads(MODEL)"]
     if parameters:
@@ -114,7 +121,8 @@ def _changed(options: Mapping[str, Any]) -> list[str]:
         lines.append(f"model = model.with_changes(inputs=dict(model.inputs) | {_value(inputs)})")
     if start:
         lines.append(f"model = model.with_changes(initial=dict(model.initial) | {_value(start)})")
-    return [*lines, "system = pendula.compile_system(model)"] if len(lines) > 1 else []
+    formulation = options.get("formulation") if kind != "equations" else None  # these name it themselves
+    return [*lines, f"system = pendula.compile_system(model{f', {_value(formulation)}' if formulation else ''})"]
 
 
 def _given(options: Mapping[str, Any], *names: str) -> str:
@@ -187,6 +195,21 @@ def _reactions(options: Mapping[str, Any]) -> list[str]:
     return [*_simulate(options), "print(pendula.reactions(run))"]
 
 
+def _compare(options: Mapping[str, Any]) -> list[str]:
+    """Two runs at the same times, and the largest differences of their states."""
+    runs = [options.get(name) or {} for name in PAIR]
+    duration = min(run.get("duration", 10.0) if run.get("duration") is not None else 10.0 for run in runs)
+    lines = ["import numpy as np", "", f"times = np.linspace(0.0, {_value(duration)}, 500)"]
+    for name, run in zip(PAIR, runs, strict=True):
+        how = _given(run, "tol", "stepper", "step", "events", "max_steps")
+        lines += [*_changed("simulate", run), f"{name} = pendula.simulate(system, times[-1], samples=times{how})"]
+    return [
+        *lines,
+        "for name in (*first.joint_layout.coordinates, *first.joint_layout.speeds):",
+        "    print(name, np.abs(first[name] - second[name]).max())",
+    ]
+
+
 def _section(options: Mapping[str, Any]) -> list[str]:
     events = [options.get("event") or ""]
     crossings = "for found in run.events.values():"
@@ -212,6 +235,7 @@ WRITERS: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "floquet": _floquet,
     "reactions": _reactions,
     "section": _section,
+    "compare": _compare,
     "ensemble": _ensemble,
     "certificate": lambda options: ["print(pendula.check(model))"],
     "equations": _equations,

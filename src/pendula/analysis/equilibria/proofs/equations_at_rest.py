@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.equations.at_rest import forces_at_rest, loops_at_rest
-from pendula.equations.translate import function_name, translate
+from pendula.equations.equations import Equations
+from pendula.equations.rest.at_rest import forces_at_rest, loops_at_rest
+from pendula.equations.translate import exact_numbers, function_name, translate
+from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.expressions.functions import Column
 from pendula.numerics.intervals.tape import FUNCTIONS, Tape, Undecidable
+from pendula.system.exact import exact_equations
 from pendula.system.layout import Array
 
 MOST_SPEEDS = 8
@@ -147,7 +151,8 @@ class Varying:
         while waiting := follow - done:
             n = min(n for n in waiting if left[n].names & follow <= done)
             done.add(n)
-            found.append((symbols[n], translate(left[n], {k: symbols[k] for k in left[n].names})))
+            with exact_numbers():
+                found.append((symbols[n], translate(left[n], {k: symbols[k] for k in left[n].names})))
         return cls(symbols[name], tuple(found))
 
     @property
@@ -156,31 +161,36 @@ class Varying:
         return {self.symbol, *(symbol for symbol, _ in self.others)}
 
     def enter(self, tape: Tape, place: int, known: dict[Any, int]) -> None:
-        """Adds the parameter, an unknown of the tape, and those that depend on it to the known symbols."""
+        """Adds the parameter, an unknown of the tape, and those that depend on it to the known symbols.
+
+        Those without bounds stay unknown: the equations may not contain them.
+        """
         known[self.symbol] = place
         for symbol, expression in self.others:
-            known[symbol] = step_of(expression, tape, known)
+            with suppress(Undecidable):
+                known[symbol] = step_of(expression, tape, known)
 
 
 def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varying: Varying | None = None) -> AtRest:
     """The equilibrium equations, or those of a steady motion with constant rates v, in at most ``most`` unknowns.
 
-    If a parameter varies, it is the last unknown of the tape, after the coordinates.
+    If a parameter varies, it is the last unknown of the tape, after the coordinates and multipliers.
 
     Raises:
         Unsuited: their number differs from that of the unknowns, or is too large.
         Undecidable: there are no bounds for a function in them.
     """
-    system, eq = balance.system, balance.system.equations
+    system = balance.system
     n, m = len(system.layout.speeds), system.loop_rows
     if system.balls:
         raise Unsuited("rotations given by quaternions")
     if n > MOST_SPEEDS:
         raise Unsuited(f"more than {MOST_SPEEDS} speeds")
+    eq = exact_rows(balance)
     if eq.senses:
         raise Unsuited("loops that close in two ways, of which one counts")
-    if m and (n <= m or varying is not None):
-        raise Unsuited("closed loops with as many constraints as speeds" if n <= m else "closed loops")
+    if m and n <= m:
+        raise Unsuited("closed loops with as many constraints as speeds")
     numbers = numbers_at_rest(balance, v)
     free = set() if varying is None else varying.symbols
     numbers = {symbol: x for symbol, x in numbers.items() if symbol not in free}
@@ -198,7 +208,7 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
     known: dict[Any, int] = {eq.q[i]: k for k, i in enumerate(unknowns)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
     if varying is not None:
-        varying.enter(tape, len(unknowns), known)
+        varying.enter(tape, len(unknowns) + m, known)
     named = zip(system.layout.speeds, forces, strict=True) if not m else ()
     steady = {speed: row for speed, row in named if row != 0 and not row.free_symbols & places.keys()}
     if steady:
@@ -208,17 +218,16 @@ def equations_at_rest(balance: Balance, v: Array, most: int = MOST_SPEEDS, varyi
     if len(unknowns) > most:
         raise Unsuited(f"{len(unknowns)} coordinates")
     if m:
-        return AtRest(tape, _rows_of_loops(forces, G, gaps, tape, known), tuple(unknowns), m)
+        return AtRest(tape, _rows_of_loops(forces, G, gaps, tape, known, len(unknowns)), tuple(unknowns), m)
     speeds = tuple(k for k, row in enumerate(forces) if row != 0)
     return AtRest(tape, [step_of(row, tape, known) for row in acting], tuple(unknowns), speeds=speeds)
 
 
 def _rows_of_loops(
-    forces: list[Any], G: list[list[Any]], gaps: list[Any], tape: Tape, known: dict[Any, int]
+    forces: list[Any], G: list[list[Any]], gaps: list[Any], tape: Tape, known: dict[Any, int], first: int
 ) -> list[int]:
-    """Steps of f + G^T lam and g. The multipliers are the unknowns of the tape after the coordinates."""
+    """Steps of f + G^T lam and g. The multipliers are unknowns of the tape from ``first`` on."""
     seen: dict[Any, int] = {}
-    first = tape.variables - len(G)
     rows = []
     for f, *column in zip(forces, *G, strict=True):
         if f == 0 and not any(x != 0 for x in column):
@@ -237,9 +246,11 @@ def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
     Raises:
         Undecidable: the mechanism is not of this kind, or the forces contain a function without bounds.
     """
-    system, eq = balance.system, balance.system.equations
-    if system.balls or system.loop_rows or len(eq.v) > MOST_SPEEDS or len(eq.q) != len(eq.v):
+    system = balance.system
+    n = len(system.layout.speeds)
+    if system.balls or system.loop_rows or n > MOST_SPEEDS or len(system.layout.coordinates) != n:
         raise Undecidable("closed loops, quaternions or many speeds")
+    eq = exact_rows(balance)
     numbers = numbers_at_rest(balance, v)
     rows = forces_at_rest(eq, [symbol for symbol, x in numbers.items() if x == 0.0])
     refuse_time(balance, rows)
@@ -247,6 +258,18 @@ def forces_on_speeds(balance: Balance, v: Array) -> tuple[Tape, list[int]]:
     known: dict[Any, int] = {symbol: k for k, symbol in enumerate(eq.q)}
     known |= {symbol: tape.constant(x) for symbol, x in numbers.items()}
     return tape, [step_of(row, tape, known) for row in rows]
+
+
+def exact_rows(balance: Balance) -> Equations:
+    """The equations of a mechanism without rounded numbers (:mod:`pendula.system.exact`).
+
+    Raises:
+        Undecidable: they contain rounded numbers that cannot be recovered.
+    """
+    try:
+        return exact_equations(balance.system)
+    except NotSupported as reason:
+        raise Undecidable(f"the case that {reason}") from None
 
 
 def refuse_time(balance: Balance, rows: list[Any]) -> None:
@@ -309,7 +332,7 @@ def _step(e: Any, tape: Tape, known: Mapping[Any, int], seen: dict[Any, int]) ->
     name = function_name(e)
     if name in STEPS:
         return STEPS[name](tape, step_of(e.args[0], tape, known, seen))
-    raise Undecidable(f"{kind} in the forces" if e.args else f"the symbol {e}")
+    raise Undecidable(f"{kind} in the forces" if e.args else f'the symbol "{e}"')
 
 
 def _power(base: int, exponent: Any, tape: Tape) -> int:

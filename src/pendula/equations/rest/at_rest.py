@@ -14,6 +14,8 @@ MOST_SINES = 13
 """powers of sines below this are expressed by cosines where an expression may vanish"""
 
 
+PARTS_OF_A_TURN = 12
+"""poles of coordinates are multiples of pi/12"""
 MOST_EXPANDED = 6
 """with more speeds, entries of M are not expanded"""
 
@@ -83,16 +85,46 @@ def definitions_of(eq: Equations) -> list[tuple[Any, Any]]:
     return [(symbol, se.sympify(e)) for symbol, e in eq.definitions]
 
 
-def applied_have_potential(eq: Equations, constant: Collection[Any]) -> bool:
+def applied_have_potential(eq: Equations, constant: Collection[Any], values: Mapping[Any, float]) -> bool:
     """Whether applied forces depend on coordinates and on constant symbols alone, with symmetric derivatives.
 
-    For open mechanisms whose speeds are the rates of the coordinates.
+    Each may contain a drag on its own speed: a constant coefficient times that speed, which by the ``values`` of
+    parameters does not add energy. For mechanisms whose speeds are the rates of the coordinates; closed loops restrict
+    a potential of the coordinates of the tree.
     """
-    rows = [eq.inline(row) for row in eq.parts.free["applied"]]
-    if any(row.free_symbols - {*eq.q, *constant} for row in rows):
+    if len(eq.q) != len(eq.v) or any(rate != speed for rate, speed in zip(eq.qdot, eq.v, strict=True)):
         return False
+    still = dict.fromkeys(eq.v, se.Integer(0))
+    rows = []
+    for row, speed in zip((eq.inline(row) for row in eq.parts.free["applied"]), eq.v, strict=True):
+        slope = se.expand(row.diff(speed))
+        if slope.free_symbols - values.keys() or not float(slope.subs(values)) <= 0.0:
+            return False
+        rest = row.subs(still)
+        if se.expand(row - rest - slope * speed) != 0 or rest.free_symbols - {*eq.q, *constant}:
+            return False
+        rows.append(rest)
     pairs = [(i, j) for i in range(len(rows)) for j in range(i)]
     return all(se.expand(rows[i].diff(eq.q[j]) - rows[j].diff(eq.q[i])) == 0 for i, j in pairs)
+
+
+def fault_at_pole(eq: Equations, pole: Mapping[Any, int], idle: Collection[Any], forces: Collection[Any]) -> str:
+    """Why a point is no pole at which all forces vanish; empty if it is one, for all values of idle coordinates.
+
+    Args:
+        eq: the equations.
+        pole: coordinates as multiples of pi/12.
+        idle: coordinates that are not to move any body there.
+        forces: those at rest.
+    """
+    at = {symbol: se.Rational(k, PARTS_OF_A_TURN) * se.pi for symbol, k in pole.items()}
+    if not all(vanishes(se.sympify(row).subs(at)) for row in forces):
+        return "forces that do not vanish identically at a pole of the coordinates"
+    for R, r in eq.poses.values():
+        places = (eq.inline(x).subs(at) for x in (*r, *(x for row in R for x in row)))
+        if not all(vanishes(x.diff(symbol)) for x in places for symbol in idle):
+            return "bodies that move with an angle of no mass"
+    return ""
 
 
 def occurs_in_masses(eq: Equations, symbol: Any, values: Mapping[Any, float]) -> bool:
@@ -107,7 +139,7 @@ def occurs_in_masses(eq: Equations, symbol: Any, values: Mapping[Any, float]) ->
         return True
     first: dict[float, Any] = {0.0: se.Integer(0)}
     same = {s: first.setdefault(x, s) for s, x in values.items()}
-    return not all(_vanishes(eq.inline(x).subs(same).diff(symbol)) for x in entries)
+    return not all(vanishes(eq.inline(x).subs(same).diff(symbol)) for x in entries)
 
 
 def symbols_in(eq: Equations, expressions: Collection[Any]) -> set[Any]:
@@ -143,7 +175,7 @@ def _shorter(row: Any, symbols: tuple[Any, ...]) -> Any:
     return row if same and se.count_ops(row) < se.count_ops(expanded) else expanded
 
 
-def _vanishes(e: Any) -> bool:
+def vanishes(e: Any) -> bool:
     """Whether an expression is zero for all values, by expansion and sin^2 = 1 - cos^2 of single symbols."""
     e = se.expand(e)
     if e == 0:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.model.expressions.expression import parse
-from pendula.model.forces import ForceTorsionSpring
+from pendula.model.forces.at_rest import vanishes_at_rest
 from pendula.system.layout import Array
 
 MOST_LINKS = 10
@@ -80,10 +79,6 @@ def prove_tree(balance: Balance, v: Array, most: int = MOST_LINKS) -> Proof | No
     return Proof(tuple((angles - offset) @ to_joints.T), law)
 
 
-_NOTHING_AT_REST = ("friction", "com-friction", "spin-drive", "damper")
-"""types of forces that vanish at rest"""
-
-
 def _is_pinned_tree(balance: Balance) -> bool:
     """Whether only gravity acts, on an open tree of revolute (and fixed) joints."""
     model = balance.system.model
@@ -92,13 +87,8 @@ def _is_pinned_tree(balance: Balance) -> bool:
         return False
     if not all(joint.type in ("revolute", "fixed") for joint in model.tree):
         return False
-    for force in model.forces:
-        if isinstance(force, ForceTorsionSpring) and force.type == "torsion-spring":
-            if parse(force.stiffness).evaluate(values) != 0.0:
-                return False
-        elif force.type not in _NOTHING_AT_REST:
-            return False
-    return True
+    still = dict.fromkeys(balance.system.layout.speeds, 0.0)
+    return all(vanishes_at_rest(action, values | still) for force in model.forces for action in force.actions())
 
 
 def _angles_of_bodies(balance: Balance) -> tuple[Any, Array]:

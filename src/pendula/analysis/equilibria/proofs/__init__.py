@@ -1,0 +1,1 @@
+"""Proofs that a list of equilibria is complete: by structure, and by interval arithmetic."""

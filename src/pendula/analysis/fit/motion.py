@@ -1,0 +1,150 @@
+"""Motions of a mechanism for trial values, at the times of the measurements, with derivatives by these values."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pendula.analysis.driven.periods import symbolic
+from pendula.analysis.fit.data import Measurements
+from pendula.analysis.fit.outputs import Outputs
+from pendula.analysis.sensitivities import parameter_changes, refuse_kinks
+from pendula.errors import ComputationError, NotSupported
+from pendula.model.quantities import number_in
+from pendula.numerics.steppers.stepping import integrate
+from pendula.simulation.inputs.feed import Feed, RunInputs, bind_state
+from pendula.simulation.inputs.kinds import Signal
+from pendula.system.layout import Array, State
+from pendula.system.parameters import parameter_vector
+from pendula.system.switches.schedule import largest_step
+from pendula.system.system import System
+from pendula.system.tangent import deviation_parts, initial_slopes
+
+MOST_STEPS = 200_000
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A value to be found: a parameter, or an initial value of one experiment.
+
+    Attributes:
+        name: as shown: l, theta(0), theta(0) of the second experiment: theta(0)[2].
+        of: the parameter, coordinate or speed.
+        experiment: the experiment of an initial value; None for a parameter.
+    """
+
+    name: str
+    of: str
+    experiment: int | None = None
+
+
+class Experiment:
+    """One experiment: its measurements, and the motion of the mechanism in it for trial values."""
+
+    def __init__(
+        self, index: int, system: System, data: Measurements, start: Mapping[str, float | str],
+        unknowns: Sequence[Unknown], tol: float,
+    ) -> None:  # fmt: skip
+        self.index, self.data, self.tol = index, data, tol
+        inputs = {name: data.values[name] for name in data.values if name in system.layout.inputs}
+        self.columns = tuple(name for name in data.values if name not in inputs)
+        self.unknowns = list(unknowns)
+        self.system = self._prepared(system, inputs)
+        self._start = self._numbers(start)
+        parameters = [u.of for u in unknowns if u.experiment is None]
+        self._outputs = Outputs(self.system, self.columns, self._moving(parameters))
+        self.values = np.column_stack([data.values[name] for name in self.columns])
+        self.measured = np.isfinite(self.values)
+
+    def _prepared(self, system: System, inputs: Mapping[str, Array]) -> System:
+        """The mechanism in the coordinates of its joints, with the measured inputs."""
+        joints = symbolic(system.in_joints.system)
+        if joints.model.closures:
+            raise NotSupported(
+                f'a fit needs independent coordinates, and joint "{joints.model.closures[0].name}" closes a loop'
+            )
+        if not inputs:
+            return joints
+        signals = {}
+        for name, column in inputs.items():
+            known = np.isfinite(column)
+            signals[name] = Signal(self.data.t[known], column[known])
+            signals[name].check_span(name, (float(self.data.t[0]), float(self.data.t[-1])))
+        found = copy.copy(joints)
+        found.inputs = RunInputs(joints.inputs, signals, ())
+        bind_state(found.inputs, found)
+        return found
+
+    def _numbers(self, start: Mapping[str, float | str]) -> dict[str, float]:
+        units = self.system.layout.units
+        for name in start:
+            self.system.layout.position(name)
+        return {name: number_in(x, units.get(name, ""), name) for name, x in start.items()}
+
+    def _moving(self, parameters: Sequence[str]) -> list[str]:
+        """Parameters that change with the unknown ones, also through expressions."""
+        along, _ = parameter_changes(self.system, self.system.parameters, tuple(parameters) or ("",))
+        refuse_kinks(self.system, {n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()})
+        return [n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()]
+
+    def first_state(self, values: Mapping[str, float], vector: Array) -> State:
+        """The initial state: the model's, then what is known, then trial values."""
+        trial = {u.of: values[u.name] for u in self.unknowns if u.experiment == self.index}
+        start = self.system.in_joints.initial_state(vector, t=float(self.data.t[0]))
+        return start.replace(self._start | trial)
+
+    def motion(self, values: Mapping[str, float], slopes: bool = True) -> tuple[Array, Array]:
+        """Measured quantities (times, columns) and derivatives (times, columns, unknowns) for trial values.
+
+        Raises:
+            ComputationError: the motion could not be integrated.
+        """
+        system = self.system
+        vector = parameter_vector(system, {u.of: values[u.name] for u in self.unknowns if u.experiment is None} or None)
+        layout, names = system.layout, tuple(u.of if u.experiment is None else "" for u in self.unknowns)
+        along, _ = parameter_changes(system, vector, names)
+        state = self.first_state(values, vector)
+        first = np.concatenate(self._first_slopes(state, vector, along))
+        scales = np.array([abs(values[u.name]) or 1.0 for u in self.unknowns])
+        driven = tuple(system.inputs.names) if isinstance(system.inputs, RunInputs) else ()
+        callback, targets = deviation_parts(system, vector, along.T * scales[:, None], driven)
+        span = (float(self.data.t[0]), float(self.data.t[-1]))
+        breaks: Sequence[float] = ()
+        if isinstance(system.inputs, RunInputs):
+            callback = Feed(system, vector, span, callback, targets).callback()
+            breaks = system.inputs.breaks(span).tolist()
+        n = len(layout.coordinates) + len(layout.speeds)
+        y0 = np.concatenate([state.q, state.v, (first * scales).T.ravel()])
+        found = integrate(
+            callback, y0, span, rtol=self.tol, atol=self.tol, sample_times=self.data.t, max_steps=MOST_STEPS,
+            max_step=largest_step(system, vector, span, []), breakpoints=breaks,
+        )  # fmt: skip
+        if not found.outcome.ok:
+            raise ComputationError(f"{self.data.source}: the motion was not found: {found.outcome}: {found.detail}")
+        y = found.sample_y[:, :n]
+        S = found.sample_y[:, n:].reshape(len(self.data.t), -1, n).transpose(0, 2, 1) / scales
+        return self._outputs(self.data.t, y, S, along, vector)
+
+    def _first_slopes(self, state: State, vector: Array, along: Array) -> tuple[Array, Array]:
+        """Changes of the initial coordinates and speeds with each of the unknowns."""
+        dq, dv = (x @ along for x in initial_slopes(self.system, vector))
+        trial = {u.of: k for k, u in enumerate(self.unknowns) if u.experiment == self.index}
+        for name in {*self._start, *trial}:
+            which, k = self.system.layout.position(name)
+            (dq if which == "q" else dv)[k] = 0.0
+        for name, column in trial.items():
+            which, k = self.system.layout.position(name)
+            (dq if which == "q" else dv)[k, column] = 1.0
+        for at, _ in self.system.balls:  # initial quaternions are normalized
+            unit = state.q[at : at + 4] / np.linalg.norm(state.q[at : at + 4])
+            dq[at : at + 4] -= np.outer(unit, unit @ dq[at : at + 4])
+        return dq, dv
+
+
+def by_experiment(values: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """Values by name of one experiment; entries may be one for all, or a list with one for each."""
+    return {name: x[index] if isinstance(x, (list, tuple)) else x for name, x in values.items()}

@@ -1,0 +1,139 @@
+"""The fit command: parameters and initial values from measurements."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pendula.app import options as opt
+from pendula.app.progress import Progress
+from pendula.errors import UsageError
+from pendula.present.words.tables import heading, table
+
+if TYPE_CHECKING:
+    from pendula.analysis.fit.result import Fit
+    from pendula.model.model import Model
+
+
+@click.command("fit")
+@opt.model_argument
+@click.argument("data", nargs=-1, required=True, metavar="DATA.csv...")
+@opt.parameter_option
+@click.option(
+    "--parameters",
+    "names",
+    required=True,
+    metavar="NAMES",
+    help="What to fit, separated by commas: parameters, and initial values such as theta1(0).",
+)
+@opt.start_option
+@click.option("--guess", "guesses", multiple=True, metavar="NAME=VALUE", help="First value; default: the model's.")
+@click.option(
+    "--bounds", "bounds", multiple=True, metavar="NAME=LOW:HIGH", help="Bounds of a value; either may be empty."
+)
+@click.option(
+    "--sigma", "sigmas", multiple=True, metavar="COLUMN=SIZE", help="Known noise of a column; default: estimated."
+)
+@click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out.")
+@click.option("--tol", default=1e-9, show_default=True, type=float, help="Tolerance of the integration.")
+@click.option("-o", "--output", metavar="FILE", help="Write the model with the fitted values (.toml).")
+@opt.plot_option("Write measured and fitted values with residuals")
+@opt.json_option
+def fit_command(
+    model: str,
+    data: tuple[str, ...],
+    settings: tuple[str, ...],
+    names: str,
+    start: tuple[str, ...],
+    guesses: tuple[str, ...],
+    bounds: tuple[str, ...],
+    sigmas: tuple[str, ...],
+    ignore: tuple[str, ...],
+    tol: float,
+    output: str | None,
+    plot_file: str | None,
+    as_json: bool,
+) -> None:
+    """Parameters of MODEL from measurements, with confidence intervals.
+
+    Columns of DATA.csv are t and coordinates, speeds or positions such as lower.tip.x; units may follow in brackets.
+    Several files are several experiments. Exits with 1 if the search did not converge or the data do not determine
+    all values.
+
+    Example: pendula fit double-pendulum swing.csv --parameters c1,c2,theta1(0) --plot fit.png
+    """
+    paths = {"-o": opt.writable(output, "-o", (".toml",)), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
+    found_model = opt.read_model(model, settings)
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    from pendula.analysis.fit.fit import fit
+
+    with Progress(quiet=as_json) as progress:
+        progress.say("deriving, compiling and fitting")
+        found = fit(
+            found_model, list(data), wanted, guess=opt.pairs(guesses, "--guess"),
+            initial_state=_start(found_model, start), bounds=_bounds(found_model, bounds),
+            sigma=_sigma(found_model, sigmas), ignore=ignore, tol=tol,
+        )  # fmt: skip
+    wrote = _written(found, paths)
+    if as_json:
+        opt.echo_json({"model": found_model.name, "data": list(data)} | found.as_dict())
+    else:
+        click.echo("\n".join([*_lines(found_model, found), *([""] if wrote else []), *wrote]))
+    if not found.ok:
+        sys.exit(1)
+
+
+def _start(model: Model, start: tuple[str, ...]) -> dict[str, float]:
+    values = opt.read_state(model, start)
+    opt.hint_degrees(model, values, "--start")
+    return values
+
+
+def _bounds(model: Model, given: tuple[str, ...]) -> dict[str, tuple[float | None, float | None]]:
+    found: dict[str, tuple[float | None, float | None]] = {}
+    for name, text in opt.pairs(given, "--bounds").items():
+        low, colon, high = text.partition(":")
+        if not colon:
+            raise UsageError(f'--bounds {name} expects LOW:HIGH, found "{text}"')
+        ends = [
+            opt.read_numbers(model.parameter_values, {name: x}, "--bounds")[name] if x.strip() else None
+            for x in (low, high)
+        ]
+        found[name] = ends[0], ends[1]
+    return found
+
+
+def _sigma(model: Model, given: tuple[str, ...]) -> dict[str, float] | None:
+    units = opt.state_units(model)
+    return opt.read_numbers(model.parameter_values, opt.pairs(given, "--sigma"), "--sigma", units) if given else None
+
+
+def _written(found: Fit, paths: dict[str, Path | None]) -> list[str]:
+    wrote = opt.draw(found, paths["--plot"])
+    if paths["-o"] is not None:
+        from pendula.model.files import save
+
+        save(found.model, paths["-o"])
+        wrote.append(f"wrote {paths['-o']}")
+    return wrote
+
+
+def _lines(model: Model, found: Fit) -> list[str]:
+    count = found.degrees_of_freedom + len(found.names)
+    lines = [heading(f"{model.name}: fit"), "", f"{count} measurements, {found.evaluations} motions integrated; "
+             + ("converged" if found.converged else "NOT converged")]  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for name in found.names:
+        low, high = found.interval(name)
+        known = abs(high - low) < float("inf")
+        ends = (found.error(name), low, high) if known else ("-", "-", "-")
+        rows.append((name, found[name], *ends, found.units.get(name, "")))
+    lines += ["", table(rows, ["value of", "fitted", "error", "95 % from", "to", "unit"]), ""]
+    lines += [
+        f"noise of {name}: {x:.4g}" + ("" if found.known_noise else " (estimated)") for name, x in found.noise.items()
+    ]
+    return [*lines, *(textwrap.fill(f"note: {x}", 80, subsequent_indent="  ") for x in found.remarks)]

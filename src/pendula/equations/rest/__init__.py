@@ -1,0 +1,1 @@
+"""Equations at rest: forces, loops and rotations, for proofs about equilibria."""

@@ -1,0 +1,205 @@
+"""Fits: exact derivatives, known truths, coverage of intervals, identifiability, data and their faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import curve_fit
+
+import pendula
+from pendula.errors import NotSupported, UsageError
+
+TRUE = {"l": 1.2, "c": 0.15}
+START = 1.0
+NOISE = 0.01
+
+
+def damped() -> pendula.Model:
+    return pendula.Model(
+        name="damped pendulum",
+        gravity=[0, "-g", 0],
+        parameters={"m": 1.0, "l": 1.0, "g": 9.81, "c": 0.1},
+        inputs={"T": 0},
+        bodies=[{"name": "rod", "rod": {"mass": "m", "length": "l"}}],
+        joints=[{"name": "theta", "type": "revolute", "parent": "ground", "child": "rod"}],
+        forces=[{"type": "generalized", "coordinate": "theta", "value": "T - c*theta_dot"}],
+        initial={"theta": "60deg"},
+    )
+
+
+@pytest.fixture(scope="module")
+def system() -> Any:
+    return pendula.compile_system(damped())
+
+
+@pytest.fixture(scope="module")
+def truth(system: Any) -> Any:
+    return pendula.simulate(system, 6, samples=61, parameters=TRUE, initial_state={"theta": START}, tol=1e-11)
+
+
+def noisy(truth: Any, seed: int, names: tuple[str, ...] = ("theta",)) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {"t": truth.t} | {name: truth[name] + rng.normal(0, NOISE, truth.t.size) for name in names}
+
+
+def test_the_truth_is_found_from_data_without_noise(system: Any, truth: Any) -> None:
+    data = {"t": truth.t, "rod.tip.x": truth.position("rod", "tip")[:, 0], "theta_dot": truth["theta_dot"]}
+    found = pendula.fit(system, data, ["l", "c", "theta(0)"])
+    assert found.ok
+    assert [found[n] for n in ("l", "c", "theta(0)")] == pytest.approx([1.2, 0.15, START], rel=1e-7)
+    run = pendula.simulate(found.model, 6, samples=61, tol=1e-11)
+    assert np.abs(run["theta"] - truth["theta"]).max() < 1e-6
+
+
+def test_derivatives_of_measured_quantities_equal_differences(system: Any, truth: Any) -> None:
+    from pendula.analysis.fit.data import measurements
+    from pendula.analysis.fit.motion import Experiment, Unknown
+    from pendula.analysis.fit.outputs import known_outputs
+
+    names = ("theta", "theta_dot", "rod.tip.x", "rod.com.y")
+    columns = {"t": truth.t} | {name: np.zeros(truth.t.size) for name in names}
+    read = measurements("data", columns, known_outputs(system), (), "s")
+    unknowns = [Unknown("l", "l"), Unknown("c", "c"), Unknown("theta(0)", "theta", 0)]
+    setup = Experiment(0, system, read, {"theta_dot": 0.3}, unknowns, 1e-12)
+    at = {"l": 1.1, "c": 0.2, "theta(0)": 0.9}
+    _, slopes = setup.motion(at)
+    for k, name in enumerate(at):
+        h = 1e-5
+        ahead, behind = (setup.motion(at | {name: at[name] + s})[0] for s in (h, -h))
+        assert np.abs(slopes[:, :, k] - (ahead - behind) / (2 * h)).max() < 1e-6 * np.abs(slopes[:, :, k]).max()
+
+
+def test_values_and_errors_equal_those_of_scipy_curve_fit(system: Any, truth: Any) -> None:
+    data = noisy(truth, 4)
+    found = pendula.fit(system, data, ["l", "c", "theta(0)"])
+
+    def angles(t: np.ndarray, l: float, c: float, start: float) -> np.ndarray:
+        run = pendula.simulate(
+            system, 6, samples=61, parameters={"l": l, "c": c}, initial_state={"theta": start}, tol=1e-11
+        )
+        return np.asarray(run["theta"])
+
+    values, covariance = curve_fit(angles, data["t"], data["theta"], p0=[1.1, 0.1, 1.0], xtol=1e-12, ftol=1e-12)
+    assert found.values == pytest.approx(values, rel=1e-6)
+    assert found.covariance == pytest.approx(covariance, rel=1e-3)  # curve_fit differentiates by differences
+    known = pendula.fit(system, data, ["l", "c", "theta(0)"], sigma=NOISE)
+    assert known.values == pytest.approx(values, rel=1e-6)
+    assert known.error("l") == pytest.approx(found.error("l") * NOISE / found.noise["theta"], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["c", "m", "l"], "only the ratio c/m is determined, not c and m themselves"),
+        (["l", "g"], None),  # damping c/(m l^2) tells them apart
+    ],
+)
+def test_identifiability_in_words(system: Any, truth: Any, names: list[str], words: str | None) -> None:
+    found = pendula.fit(system, noisy(truth, 1), names, initial_state={"theta": START})
+    assert found.identifiability == (() if words is None else (words,))
+    if words is not None:
+        assert found.error("c") == np.inf
+        assert np.isfinite(found.error("l"))
+        assert "not determined" in str(found)
+
+
+def test_length_and_gravity_alone_cannot_be_told_apart_without_damping() -> None:
+    run = pendula.simulate("pendulum", 5, samples=51, tol=1e-10)
+    found = pendula.fit("pendulum", {"t": run.t, "theta": run["theta"]}, ["l", "g"])
+    assert found.identifiability == ("only the ratio l/g is determined, not l and g themselves",)
+    assert found["l"] / found["g"] == pytest.approx(1.0 / 9.81, rel=1e-6)
+
+
+def test_several_experiments_share_parameters_and_have_their_own_starts(system: Any) -> None:
+    runs = [pendula.simulate(system, 4, samples=41, parameters=TRUE, initial_state={"theta": a}) for a in (0.5, 1.5)]
+    data = [{"t": r.t, "theta": r["theta"]} for r in runs]
+    found = pendula.fit(system, data, ["l", "c", "theta(0)"])
+    assert found.names == ("l", "c", "theta(0)[1]", "theta(0)[2]")
+    assert found.values == pytest.approx([1.2, 0.15, 0.5, 1.5], rel=1e-5)
+    again = pendula.fit(system, data, ["l", "c"], initial_state={"theta": [0.5, 1.5]})
+    assert again.values == pytest.approx([1.2, 0.15], rel=1e-5)
+
+
+def test_a_measured_input_drives_the_motion(system: Any) -> None:
+    t = np.linspace(0, 6, 121)
+    push = 2 * np.sin(3 * t)
+    run = pendula.simulate(system, 6, samples=t, parameters=TRUE, inputs={"T": (t, push)}, initial_state={"theta": 0.1})
+    found = pendula.fit(
+        system, {"t": t, "theta": run["theta"], "T": push}, ["l", "c", "m"], initial_state={"theta": 0.1}
+    )
+    assert found.ok  # a known torque tells the mass
+    assert found.values == pytest.approx([1.2, 0.15, 1.0], rel=1e-5)
+
+
+def test_csv_with_units_comments_and_missing_values(system: Any, truth: Any, tmp_path: Path) -> None:
+    rows = ["# measured", "time [ms];theta [deg];spare"]
+    for k, (t, x) in enumerate(zip(truth.t, truth["theta"], strict=True)):
+        rows.append(f"{1000 * t:.17g};{'' if k % 7 == 3 else f'{np.degrees(x):.17g}'};1")
+    (tmp_path / "d.csv").write_text("\n".join(rows))
+    found = pendula.fit(system, tmp_path / "d.csv", ["l", "c"], initial_state={"theta": "1 rad"}, ignore=["spare"])
+    assert found.values == pytest.approx([1.2, 0.15], rel=1e-6)
+    assert found.degrees_of_freedom == 61 - 9 - 2
+
+
+def test_bad_data_and_names_are_refused(system: Any, truth: Any, tmp_path: Path) -> None:
+    good = noisy(truth, 1)
+    cases: list[tuple[Any, list[str], dict[str, Any], str]] = [
+        (
+            good | {"thetas": good["theta"]},
+            ["l"],
+            {},
+            'column "thetas" is no quantity of the mechanism; did you mean "theta"',
+        ),
+        ({"theta": good["theta"]}, ["l"], {}, 'no column of times "t"'),
+        (good, ["L"], {}, 'there is no parameter "L"'),
+        (good, ["theta"], {}, 'an initial value is written "theta(0)"'),
+        (good, ["l"], {"guess": {"c": 1}}, '"c" is not fitted'),
+        (good, ["l"], {"bounds": {"l": (2, 3)}}, "outside its bounds"),
+        (good, ["l"], {"sigma": {"x": 1}}, '"x" was not measured'),
+        (good, ["l"], {"sigma": 0.0}, "sigma must be positive"),
+        ({"t": truth.t[::-1], "theta": good["theta"]}, ["l"], {}, "times must be there and increase"),
+        ({"t": truth.t, "theta [kg]": good["theta"]}, ["l"], {}, "is a mass, but an angle [rad] is expected"),
+        ({"t": truth.t[:2], "theta": good["theta"][:2]}, ["l", "c"], {}, "2 measurements cannot determine 2 values"),
+        (str(tmp_path / "none.csv"), ["l"], {}, "cannot read"),
+    ]
+    for data, names, more, words in cases:
+        with pytest.raises(UsageError) as caught:
+            pendula.fit(system, data, names, **more)
+        assert words in str(caught.value), words
+    (tmp_path / "bad.csv").write_text("t,theta\n0,1\n1,abc\n")
+    with pytest.raises(UsageError, match='line 3: "theta" must be a number, found "abc"'):
+        pendula.fit(system, tmp_path / "bad.csv", ["l"])
+    with pytest.raises(NotSupported, match="closes a loop"):
+        pendula.fit(
+            "four-bar",
+            {"t": [0, 1, 2], "crank": [0, 1, 2]},
+            ["g"]
+            if "g" in pendula.library.four_bar().parameters
+            else [next(iter(pendula.library.four_bar().parameters))],
+        )
+
+
+def coverage(
+    system: Any, truth: Any, columns: tuple[str, ...], names: list[str], true: list[float], count: int
+) -> dict[str, float]:
+    inside = dict.fromkeys(names, 0)
+    for seed in range(count):
+        found = pendula.fit(system, noisy(truth, 1000 + seed, columns), names, tol=1e-8)
+        assert found.converged
+        for name, value in zip(names, true, strict=True):
+            low, high = found.interval(name)
+            inside[name] += low <= value <= high
+    return {name: hits / count for name, hits in inside.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [("theta",), ("theta", "rod.tip.x", "theta_dot")], ids=["angle", "three columns"])
+def test_95_percent_intervals_cover_the_truth_in_92_to_98_percent(
+    system: Any, truth: Any, columns: tuple[str, ...]
+) -> None:
+    found = coverage(system, truth, columns, ["l", "c", "theta(0)"], [1.2, 0.15, START], 500)
+    print(found)
+    assert all(0.92 <= share <= 0.98 for share in found.values()), found
