@@ -17,7 +17,7 @@ from pendula.equations.printing.mathml import write_mathml
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, PendulaError
 from pendula.library.lookup import model_of
-from pendula.model.checks.parameter_units import parameter_units
+from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
@@ -129,7 +129,7 @@ def _gravity(model: Model) -> dict[str, Any]:
 
 def _units(model: Model, live: LiveProgram) -> dict[str, Any]:
     names = model.unit_names
-    known = dict(live.layout.units) | parameter_units(model)
+    known = dict(live.layout.units) | parameter_units(model) | input_units(model)
     units = {unit: getattr(names, unit) for unit in ("length", "time", "energy", "force", "torque")}
     return {**units, "of": known}
 
@@ -208,7 +208,7 @@ def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
 
 def _sliders(model: Model, live: LiveProgram) -> list[dict[str, Any]]:
     """Range and scale of everything that may be changed and matters to the motion."""
-    units, names = parameter_units(model), model.unit_names
+    units, names = parameter_units(model) | input_units(model), model.unit_names
     found = []
     for name, value in live.adjustable.items():
         if name in live.idle:
