@@ -251,7 +251,34 @@ def conventions_page() -> str:
     return head + first + joint_tables() + last + rest.partition(last)[2]
 
 
-PAGES = {"model.md": page, "formulations.md": formulations_page, "conventions.md": conventions_page}
+FORMAT_TABLE = ("<!-- formats -->\n", "<!-- end of formats -->\n")
+
+
+def exchange_page() -> str:
+    """The page on exchange with its table of formats made again."""
+    from pendula.exchange.exporting import export_endings, exporters
+
+    endings = {name: ending for ending, name in export_endings().items()}
+    rows = [[f"`{name}`", f"`{endings[name]}`" if name in endings else "", what] for name, what in exporters().items()]
+    page = (HERE / "exchange.md").read_text(encoding="utf-8")
+    first, last = FORMAT_TABLE
+    head, _, rest = page.partition(first)
+    return (
+        head
+        + first
+        + "\n".join(_table(["Format", "Ending", "What it is"], rows))
+        + "\n"
+        + last
+        + rest.partition(last)[2]
+    )
+
+
+PAGES = {
+    "model.md": page,
+    "formulations.md": formulations_page,
+    "conventions.md": conventions_page,
+    "exchange.md": exchange_page,
+}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():

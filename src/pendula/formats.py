@@ -160,7 +160,8 @@ for _name, _ending, _write, _summary in (
     register_format(_name, f"pendula.{_write}", of="Equations", ending=_ending, summary=_summary)
 
 for _name, _ending, _write, _summary in (
-    ("mjcf", ".xml", "write_mjcf:write_mjcf", "a model for MuJoCo"),
-    ("urdf", ".urdf", "write_urdf:write_urdf", "a tree of joints, for robots"),
+    ("fmu", ".fmu", "fmu.write:write_fmu", "FMI 2.0 or 3.0: co-simulation, model exchange"),
+    ("mjcf", ".xml", "robots.write_mjcf:write_mjcf", "a model for MuJoCo"),
+    ("urdf", ".urdf", "robots.write_urdf:write_urdf", "a tree of joints, for robots"),
 ):
-    register_format(_name, f"pendula.exchange.robots.{_write}", of="Model", ending=_ending, summary=_summary)
+    register_format(_name, f"pendula.exchange.{_write}", of="Model", ending=_ending, summary=_summary)

@@ -19,7 +19,7 @@ def _script(name):
     return module
 
 
-@pytest.mark.parametrize("name", ["model.md", "formulations.md", "conventions.md"])
+@pytest.mark.parametrize("name", ["model.md", "formulations.md", "conventions.md", "exchange.md"])
 def test_page_made_from_the_program_is_up_to_date(name):
     reference = _script("make_reference")
     made = reference.PAGES[name]()

@@ -21,7 +21,7 @@ PIECEWISE = pendula.Model(
     inputs={"push": "template if t < 0.2 else -end*sin(lambda1*t)"},
     bodies=[
         {"name": "arm one", "rod": {"mass": "m", "length": "l"}},
-        {"name": "2.arm", "rod": {"mass": "m", "length": "l"}},
+        {"name": "arm.2", "rod": {"mass": "m", "length": "l"}},
     ],
     joints=[
         {"name": "new", "type": "revolute", "parent": "ground", "child": {"body": "arm one", "at": "top"}},
@@ -29,7 +29,7 @@ PIECEWISE = pendula.Model(
             "name": "der",
             "type": "revolute",
             "parent": {"body": "arm one", "at": "tip"},
-            "child": {"body": "2.arm", "at": "top"},
+            "child": {"body": "arm.2", "at": "top"},
         },
     ],
     forces=[
@@ -50,6 +50,12 @@ def _top_in_angles() -> pendula.Model:
     return top.with_changes(joints=joints, initial={"pivot": {"axis": [0, 1, 0], "angle": "25deg"}})
 
 
+def _moved_linkage() -> pendula.Model:
+    """The four-bar linkage with one pivot that moves in a prescribed way."""
+    text = pendula.dumps(library.four_bar())
+    return pendula.loads(text.replace('position = ["d", 0, 0]', 'position = ["d + 0.05*sin(3*t)", 0, 0]'))
+
+
 MECHANISMS: dict[str, Any] = {
     "plane": library.double_pendulum,
     "quaternion": library.heavy_top,
@@ -59,6 +65,7 @@ MECHANISMS: dict[str, Any] = {
     "angles": lambda: _top_in_angles(),
     "piecewise": lambda: PIECEWISE,
     "redundant": lambda: parallelogram(3),
+    "driven_loop": _moved_linkage,
     "space_loop": lambda: closed_chain("revolute"),
 }
 

@@ -32,6 +32,7 @@ class Blocks:
         parameters: independent parameters with their values.
         start: initial state, q then v, with loops closed.
         rows: rows of G that do not depend on others.
+        length: a typical length, to which gaps are compared.
         lowering, outputs, shapes: the program, its values and the shape of each block.
     """
 
@@ -40,6 +41,7 @@ class Blocks:
     parameters: Mapping[str, float]
     start: Array
     rows: tuple[int, ...]
+    length: float
     lowering: Lowering
     outputs: Mapping[str, tuple[int, ...]]
     shapes: Mapping[str, tuple[int, ...]]
@@ -80,40 +82,42 @@ def blocks_of(model: Any, formulation: str | None, who: str) -> Blocks:
         "inputs": [given.inputs[str(s)] for s in eq.u],
     }
     counts = {"v": n, "q": len(eq.q), "r": eq.loop_rows, "g": len(eq.g), "u": len(eq.u), "2": 2}
-    start, rows = _start_and_rows(eq)
+    start, rows, length = _numbers(eq)
     return Blocks(
         eq,
         Layout.of(eq.model, eq.coordinates, eq.speeds),
         given.independent,
         start,
         rows,
+        length,
         low,
         {name: tuple(low(e) for e in listed) for name, listed in entries.items()},
         {name: tuple(counts[x] for x in shape) for name, shape in SHAPES.items()},
     )
 
 
-def _start_and_rows(eq: Equations) -> tuple[Array, tuple[int, ...]]:
-    """The initial state, and a largest set of rows of G that are independent at a regular state."""
+def _numbers(eq: Equations) -> tuple[Array, tuple[int, ...], float]:
+    """The initial state, a largest set of rows of G that are independent at a regular state, and a typical length."""
     from scipy.linalg import qr
 
     from pendula.system.build import compile_system
     from pendula.system.loops.assembly import assemble
     from pendula.system.loops.mobility import independent_rows
     from pendula.system.loops.sampling import random_states
+    from pendula.system.parameters import typical_length
 
     system = compile_system(eq)
     state = assemble(system).state
-    start = np.concatenate([state.q, state.v])
+    start, length = np.concatenate([state.q, state.v]), typical_length(system)
     if not eq.loop_rows:
-        return start, ()
+        return start, (), length
     count = independent_rows(system)
     if count == eq.loop_rows:
-        return start, tuple(range(count))
+        return start, tuple(range(count)), length
     try:
         t, q, _ = random_states(system, 1, seed=1)
         G = system.constraint_jacobian(q[0], t[0])
     except PendulaError:
         G = system.constraint_jacobian(state.q, state.t)
     order = qr((G / np.abs(G).max(axis=1, keepdims=True)).T, pivoting=True, mode="r")[1]
-    return start, tuple(sorted(int(k) for k in order[:count]))
+    return start, tuple(sorted(int(k) for k in order[:count])), length

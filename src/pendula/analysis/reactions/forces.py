@@ -316,17 +316,20 @@ def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> 
     drives = system.drives
     if not drives:
         return {}, {}
-    units = system.model.unit_names
-    known = {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}
     values = system.drive_forces(q, v, t, parameters=parameters)
-    names = [_motor_name(drive.name) for drive in drives]
+    names = [motor_name(drive.name) for drive in drives]
     return (
         {name: values[:, k] for k, name in enumerate(names)},
-        {name: known.get(drive.kind, "") for name, drive in zip(names, drives, strict=True)},
+        {name: motor_unit(drive.kind, system.model.unit_names) for name, drive in zip(names, drives, strict=True)},
     )
 
 
-def _motor_name(drive: str) -> str:
+def motor_unit(kind: str, units: Units) -> str:
+    """The unit of the drive force of a prescribed motion of a kind."""
+    return {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}.get(kind, "")
+
+
+def motor_name(drive: str) -> str:
     """A readable name: the coordinate, or the joint with the axis along which its ground point moves."""
     owner, sign, what = drive.partition("__")
     if not sign:

@@ -16,7 +16,13 @@ from pendula.errors import NotSupported, UsageError
 @opt.parameter_option
 @opt.output_option("File to write; its ending selects the format.")
 @click.option("--format", "form", metavar="NAME", help="The format, if the ending of FILE does not say it.")
-@opt.formulation_option(None, "for formats that hold equations; default: kane")
+@opt.formulation_option(None, "for formats that hold equations; default: kane, of an FMU newton-euler")
+@click.option("--fmi", type=click.Choice(["2", "3"]), help="Version of FMI of an FMU; default: 2.")
+@click.option(
+    "--kind",
+    type=click.Choice(["cs", "me", "both"]),
+    help="Of an FMU: co-simulation, model exchange or both (the default).",
+)
 @click.option(
     "--option", "more", multiple=True, metavar="NAME=VALUE", help="Another option of the format. May be repeated."
 )
@@ -28,6 +34,8 @@ def export_command(
     output: str | None,
     form: str | None,
     formulation: str | None,
+    fmi: str | None,
+    kind: str | None,
     more: tuple[str, ...],
     listing: bool,
     as_json: bool,
@@ -53,6 +61,7 @@ def export_command(
     exporter_for(Path(output), form)  # raises for an unknown format before anything is computed
     path = opt.writable(output, "-o")
     options = opt.pairs(more, "--option")
+    options |= {name: value for name, value in (("fmi", fmi), ("kind", kind)) if value is not None}
     written = export(opt.read_model(model, settings), path or output, format=form, formulation=formulation, **options)
     if as_json:
         data = {"path": str(written.path), "format": written.format, "formulation": written.formulation}

@@ -1,4 +1,4 @@
-"""Writes straight-line programs as JavaScript functions on arrays of numbers.
+"""Writes straight-line programs as JavaScript functions on arrays of numbers, or as functions of a similar language.
 
 These are the programs that :mod:`pendula.system.code.llvm` compiles, operation by operation, so a browser computes what
 the machine code computes, up to the last digits of functions such as the sine. Every function has the form
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pendula.errors import NotSupported
@@ -49,6 +49,31 @@ function erf(x) {
 """
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between JavaScript and languages that look like it.
+
+    Attributes:
+        function, constant: words before the name of a function and of a value.
+        arguments: of functions; ``preparing`` those of ``prepare``.
+        calls: names of functions by those of the expression language.
+        number: writes a number.
+        truths: false and true.
+        head: first lines; ``{parameters}``, ``{prepared}`` are numbers of values.
+        helpers: functions that the language lacks, by name.
+    """
+
+    function: str
+    constant: str
+    arguments: str
+    preparing: str
+    calls: Mapping[str, str]
+    number: Callable[[float], str]
+    truths: tuple[str, str]
+    head: str
+    helpers: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass
 class Script:
     """Functions that share one program and one array of prepared values.
@@ -57,10 +82,12 @@ class Script:
         program: the program.
         functions: text of the functions written so far.
         most: operations in one function.
+        dialect: the language, by default JavaScript.
     """
 
     program: Program
     most: int = MOST_OPERATIONS
+    dialect: Dialect = field(default_factory=lambda: _javascript())
     functions: list[str] = field(default_factory=list)
     _prepared: dict[int, int] = field(default_factory=dict)
     _kept: int = 0
@@ -91,11 +118,12 @@ class Script:
         places = {k: f"p[{i}]" for i, k in enumerate(program.parameters)}
         # later values may use earlier ones, which lie in the same array
         body = self._function("prepare", order, wanted, places, first=count, signature="(p)", target="p")
-        parts = [f"const PARAMETERS = {count}, PREPARED = {len(wanted)};"]
+        parts = [self.dialect.head.format(parameters=count, prepared=len(wanted))]
         if self._kept:
             parts.append(f"const kept = new Float64Array({self._kept});  // values that several functions share")
-        if any(re.search(r"\berf\(", text) for text in self.functions) or "erf(" in body:
-            parts.append(ERF)
+        for name, helper in self.dialect.helpers.items():
+            if any(re.search(rf"\b{name}\(", text) for text in (*self.functions, body)):
+                parts.append(helper)
         return "\n".join([*parts, body, *self.functions]) + "\n"
 
     def _function(
@@ -110,6 +138,8 @@ class Script:
         target: str = "out",
     ) -> str:
         """One function, or several and one that calls them."""
+        given = self.dialect.preparing if signature == "(p)" else self.dialect.arguments
+        head = f"{self.dialect.function} {{}}{given}"
         work = [k for k in order if self.program.ops[k].parts and self.program.ops[k].kind != "cond"]
         wanted: dict[int, list[int]] = {}
         for place, k in enumerate(outputs):
@@ -120,15 +150,16 @@ class Script:
         known = dict(places)
         for number, chunk in enumerate(chunks):
             last = number == len(chunks) - 1
-            lines = _Statements(self.program, known, chunk, {**crossing.get(number, {})}, wanted, target).lines(last)
+            made = {**crossing.get(number, {})}
+            lines = _Statements(self.program, self.dialect, known, chunk, made, wanted, target).lines(last)
             title = name if len(chunks) == 1 else f"{name}_{number + 1}"
-            texts.append(f"function {title}{signature} {{\n" + "".join(f"  {line}\n" for line in lines) + "}")
+            texts.append(f"{head.format(title)} {{\n" + "".join(f"  {line}\n" for line in lines) + "}")
             for k in chunk:
                 known.pop(k, None)
             known |= {k: f"kept[{i}]" for made in list(crossing.values())[: number + 1] for k, i in made.items()}
         if len(chunks) > 1:
             calls = "".join(f"  {name}_{i + 1}{signature};\n" for i in range(len(chunks)))
-            texts.append(f"function {name}{signature} {{\n{calls}}}")
+            texts.append(f"{head.format(name)} {{\n{calls}}}")
         return "\n".join(texts)
 
     def _crossing(self, chunks: Sequence[Sequence[int]]) -> dict[int, dict[int, int]]:
@@ -163,6 +194,7 @@ class _Statements:
     """The statements of one function: a value that is used once is written in place."""
 
     program: Program
+    dialect: Dialect
     places: dict[int, str]
     chunk: Sequence[int]
     kept: dict[int, int]
@@ -184,7 +216,7 @@ class _Statements:
                 pending[k] = (f"({text})" if _needs_brackets(self.program.ops[k]) else text, depth)
                 continue
             if uses.get(k, 0):
-                lines.append(f"const v{k} = {text};")
+                lines.append(f"{self.dialect.constant} v{k} = {text};")
                 self.places[k] = f"v{k}"
                 lines += [f"{place}v{k};" for place in stored]
             elif stored:
@@ -205,7 +237,7 @@ class _Statements:
         if k in self._pending:
             return self._pending[k]
         if op.kind == "const":
-            return number(op.number), 0
+            return self.dialect.number(op.number), 0
         if op.kind == "cond":
             return f"({self._condition(op)})", 0
         return self.places[k], 0
@@ -221,15 +253,14 @@ class _Statements:
             case "select":
                 return f"{x[0]} ? {x[1]} : {x[2]}", depth
             case "call":
-                call = "Math.pow" if op.name == "pow" else CALLS[op.name]
-                return f"{call}({', '.join(x)})", depth
+                return f"{self.dialect.calls[op.name]}({', '.join(x)})", depth
         raise NotSupported(f"the operation {op.kind} has no JavaScript")
 
     def _condition(self, op: Op) -> str:
         x = [self._operand(p)[0] for p in op.parts]
         match op.name:
             case "true" | "false":
-                return op.name
+                return self.dialect.truths[op.name == "true"]
             case "lt" | "le":
                 return f"{x[0]} {'<' if op.name == 'lt' else '<='} {x[1]}"
             case "and" | "or":
@@ -254,3 +285,18 @@ def number(value: float) -> str:
         return "Infinity" if value > 0 else "(-Infinity)"
     text = repr(value).removesuffix(".0")
     return f"({text})" if text.startswith("-") else text
+
+
+def _javascript() -> Dialect:
+    """The dialect of this module."""
+    return Dialect(
+        "function",
+        "const",
+        "(x, p, out)",
+        "(p)",
+        {**CALLS, "pow": "Math.pow"},
+        number,
+        ("false", "true"),
+        "const PARAMETERS = {parameters}, PREPARED = {prepared};",
+        helpers={"erf": ERF},
+    )
