@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from run_pages import blocks  # noqa: E402
 
-TUTORIALS = ("double_pendulum", "shaken_pendulum", "checking_a_paper")
+TUTORIALS = ("double_pendulum", "checking_a_paper", "notebook")
 FRAME = re.compile(r"!\[([^\]]*)\]\(([\w-]+\.html)\)")
 OTHER_PAGE = re.compile(r"\[([^\]]*)\]\((?!https?:)[\w./-]+\.md\)")
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import pendula
 from pendula import library
 
-DURATION = 10.0  # s
-
 
 def show(title: str, model: pendula.Model, duration: float) -> None:
     """The main results on one mechanism, a line each."""
@@ -40,9 +38,9 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     kamman = library.double_pendulum()
     chaotic = library.chain(links=2, start="120deg").with_changes(name="chaotic double pendulum")
-    show("Kamman, unit 8", kamman, DURATION)
-    show("Without springs", chaotic, DURATION)
-    page = pendula.report([kamman, chaotic], folder / "double-pendulums.html", duration=DURATION)
+    show("Kamman, unit 8", kamman, 2.0)
+    show("Without springs", chaotic, 20.0)
+    page = pendula.report([kamman, chaotic], folder / "double-pendulums.html", duration=10.0)
     print(f"\nOpen {page} in a browser: equations, certificate, equilibria, modes and motion of both.")
 
 

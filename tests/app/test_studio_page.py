@@ -390,3 +390,29 @@ def test_every_study_shows_its_result_and_a_root_plays_its_mode(home):
         tab.choose("Language of the equations", "LaTeX")
         tab.until("document.querySelector('#study-equations pre')?.textContent.includes('\\\\begin')")
         assert tab.troubles == []
+
+
+@pytest.mark.slow
+def test_two_pages_on_one_file_never_overwrite_each_other_unasked(home):
+    with open_page(home, "shared.toml", "pendulum") as first, Tab(address(home)) as second:
+        second.visit()
+        saved = "document.getElementById('saved').textContent === 'saved'"
+        edit_both(first, second, "1.1", "2.2")
+        assert "g = 1.1" in (home.folder / "shared.toml").read_text()
+        second.press("Open the other one")
+        second.until(f"{saved} && window.pendula.text.includes('g = 1.1') && document.getElementById('error').hidden")
+        second.until("document.querySelector('[data-focus=\"parameters/g\"]').value === '1.1'")
+        edit_both(first, second, "3.3", "4.4")
+        second.press("Keep this version")
+        second.until(f"{saved} && document.getElementById('error').hidden")
+        assert "g = 4.4" in (home.folder / "shared.toml").read_text()
+
+
+def edit_both(first, second, one, other):
+    """The same value changed in two pages; the second finds that it was too late."""
+    first.write("parameters g", one)
+    first.until(
+        f"document.getElementById('saved').textContent === 'saved' && window.pendula.text.includes('g = {one}')"
+    )
+    second.write("parameters g", other)
+    second.until("document.querySelector('#error .mend') && window.pendula.text.includes('g = " + other + "')")

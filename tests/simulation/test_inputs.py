@@ -213,6 +213,41 @@ def test_a_law_in_a_model_file_is_part_of_every_analysis() -> None:
     assert np.array_equal(many.end_q, own.end_q)
 
 
+@pytest.mark.parametrize("kind", ["series", "sampled"])
+def test_angles_and_quaternions_move_alike_under_inputs_over_time(kind: str) -> None:
+    push: Any = pendula.Signal([0, 1, 2, 3], [0, 1, -1, 0.5])
+    if kind == "sampled":
+        push = pendula.Sampled(lambda t, state: np.sin(3 * t), every=0.1)
+    ends = []
+    for chart in ({}, {"orientation": "zyz"}):
+        model = pendula.Model(
+            name="rod", gravity=[0, 0, -9.81], inputs={"T": 0},
+            bodies=[{"name": "rod", "mass": 1.0, "com": [0, 0, -0.5], "inertia": [0.09, 0.09, 0.01]}],
+            joints=[{"name": "pivot", "type": "spherical", "parent": "ground", "child": "rod", **chart}],
+            forces=[{"type": "torque", "body": "rod", "vector": ["T", 0, 0.2]}],
+        )  # fmt: skip
+        names = [c.name for c in model.coordinates]
+        start = {names[1]: 0.5} if chart else {"pivot_q0": np.cos(0.25), "pivot_q2": np.sin(0.25)}
+        run = pendula.simulate(model, 3, inputs={"T": push}, initial_state=start, tol=TOL)
+        assert any("inputs over time" in note for note in run.notes) == bool(chart)
+        ends.append(run.position("rod", "com")[-1])
+    assert np.abs(ends[0] - ends[1]).max() < CLOSE
+
+
+def test_series_drive_loops_with_either_stabilization_and_run_backwards() -> None:
+    four_bar = pendula.library.four_bar()
+    four_bar = four_bar.with_changes(
+        inputs={"T": 0}, forces=[*four_bar.forces, {"type": "generalized", "coordinate": "crank", "value": "T"}]
+    )
+    push = {"T": pendula.Signal([0, 1, 2], [0, 1, 0])}
+    one, two = (pendula.simulate(four_bar, 2, inputs=push, constraints=c, tol=TOL) for c in ("projection", "baumgarte"))
+    assert abs(one["crank"][-1] - two["crank"][-1]) < CLOSE
+    held = {"F": pendula.Signal([0, 1, 2], [0, 1, 0], "hold")}
+    ahead = pendula.simulate(PLAIN, 2, inputs=held, initial_state=START, tol=1e-11)
+    back = pendula.simulate(PLAIN, t_span=(2, 0), inputs=held, initial_state=ahead.state(), tol=1e-11)
+    assert np.abs(end(back) - FROM).max() < CLOSE
+
+
 def test_runs_with_inputs_are_kept_in_files(tmp_path: Any) -> None:
     law = pendula.simulate("cart-pole", 2, inputs={"F": LAW}, initial_state=START, samples=21)
     law.save(tmp_path / "law.npz")

@@ -209,7 +209,12 @@ SWEEPS = {
 }
 
 
-@pytest.mark.parametrize("name", SWEEPS)
+QUICK_SWEEPS = ("FloquetMap", "LinearModels", "Divergence")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK_SWEEPS else pytest.mark.slow) for name in SWEEPS]
+)
 def test_sweeps_have_tables(name: str, tmp_path: Path) -> None:
     from tests.test_results_show import made as shown
 

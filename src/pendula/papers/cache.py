@@ -1,7 +1,7 @@
 """Findings kept on disk, keyed by the inputs of their part and by the source code of the package.
 
 A finding is read again only if no source file that it can depend on has changed since it was written: all of the
-package but the command line, the pages, and the folders of other papers. The files are in the folder ``papers`` of the
+package but the command line, the page, and the folders of other papers. The files are in the folder ``papers`` of the
 per-user cache; a file that is damaged, or a folder that cannot be written, costs only time.
 """
 
@@ -20,7 +20,7 @@ from pendula.papers.types import Finding, Paper, Part
 UNUSED_DAYS = 30
 
 
-WITHOUT_EFFECT = ("app/", "present/report/", "papers/page.py", "papers/registry.py")
+WITHOUT_EFFECT = ("app/", "papers/page.py", "papers/registry.py")
 """sources that no finding depends on: nothing that computes imports them"""
 
 

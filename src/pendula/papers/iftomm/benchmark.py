@@ -47,8 +47,7 @@ def benchmark(executions: int, longest: float) -> Finding:
                 "efficiency",
                 "the time elapsed in 10,000 executions (no machine and no reference times are given)",
                 "CPU time: "
-                + ", ".join(f"{x.cpu_seconds:.3g} s ({x.case.name})" for x in own)
-                + f" for {own[0].executions:,} executions each",
+                + ", ".join(f"{x.cpu_seconds:.3g} s for {x.executions:,} executions in {x.case.name}" for x in own),
                 data="time of this machine, in single calls of the public API, without compilation",
                 evidence={f"seconds, {x.case.name}": x.cpu_seconds for x in found}
                 | {f"executions, {x.case.name}": x.executions for x in found},

@@ -12,9 +12,6 @@ from pendula.present.player.springs import spiral, zigzag
 
 Array = Any
 
-LEAST = 0.5
-"""shorter side of a picture relative to the longer one"""
-
 
 def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
     """A figure of the mechanism at equally spaced times, older ones paler.
@@ -40,7 +37,6 @@ def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
     for body in scene.bodies:
         if body.is_ground:
             draw_body(axes, scene, body, 0, "#333333", 1.0)
-    _widen(axes)
     length, time = scene.units.split("-")[0], scene.units.split("-")[-1]
     axes.set_title(f"{scene.title}: t = {scene.t[0]:g} to {scene.t[-1]:g} {time}", loc="left", fontsize=11)
     axes.set_xlabel(f"[{length}]")
@@ -49,15 +45,6 @@ def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return figure
-
-
-def _widen(axes: Any) -> None:
-    """Gives a straight mechanism room beside it: the shorter side is at least LEAST of the longer one."""
-    x, y = axes.get_xlim(), axes.get_ylim()
-    least = LEAST * max(x[1] - x[0], y[1] - y[0])
-    for (low, high), put in ((x, axes.set_xlim), (y, axes.set_ylim)):
-        if high - low < least:
-            put((low + high - least) / 2, (low + high + least) / 2)
 
 
 def _flat(scene: Scene, points: Array) -> Array:

@@ -3,7 +3,7 @@
 import { nice } from "../numbers.js";
 import { byId, element } from "../page.js";
 import { add, norm, place } from "../vectors.js";
-import { addFree, addPin, addSlider, addSpring, addTorsion, bodyOf, hang, numberOf, sideAt } from "./edits.js";
+import { addFree, addPin, addSlider, addSpring, addTorsion, bodyOf, hang, numberOf, pointsOf, sideAt } from "./edits.js";
 
 const CLOSE = 14; // pixels within which a named point is meant
 const FAR = 0.7; // the view while something is added
@@ -72,7 +72,8 @@ export function createBuilder(scene, model) {
     const { stage } = show, near = CLOSE / stage.camera.scale, found = stage.pick(x, y, 8);
     if (found && show.bodies[found.body].ground !== true) {
       const body = show.bodies[found.body].name, side = sideAt(model.data, body, found.at, near);
-      return { side, world: found.world, near };
+      const at = side.position || pointsOf(model.data, body).get(side.at || "") || [0, 0, 0];
+      return { side, world: place(show.poses()[found.body], at), near }; // where the side is, not where the click was
     }
     // In space: the point of the plane parallel to the screen through the last point of the ground that is in use.
     const step = nice(show.size / 50), lines = linesOf(), under = stage.toWorld(x, y, (!show.planar && lines[0]) || [0, 0, 0]);

@@ -284,7 +284,11 @@ export function createForm(model, schema) {
   }
 
   model.on("data", draw);
-  model.on("checked", () => mark(model.shownProblems));
+  model.on("checked", () => {
+    mark(model.shownProblems);
+    const note = host.querySelector("[data-path=general] > summary > .note");
+    if (note) note.textContent = model.data.name || "";
+  });
   return { draw, reveal, open: (/** @type {string} */ key) => opened.add(key), valueAt };
 }
 

@@ -148,8 +148,11 @@ function useScene(tools) {
       const content = await tools.content(text);
       if (text !== wanted) return;
       const play = !tools.builder.active && (tools.scene.show.kind !== "live" || tools.scene.show.toy.playing);
-      tools.scene.live(content, play);
-      tools.shown("live");
+      if (tools.showsRunOf(text)) tools.scene.hold(content); // it was quicker
+      else {
+        tools.scene.live(content, play);
+        tools.shown("live");
+      }
       byId("time-unit").textContent = content.record.units.time;
       document.body.dataset.live = content.record.title;
       document.body.dataset.lived = String(Number(document.body.dataset.lived || 0) + 1);

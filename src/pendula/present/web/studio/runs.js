@@ -33,6 +33,8 @@ export function createRuns(tools) {
       }
       return results.get(id);
     },
+    /** The model of a run that was loaded. @param {string} id @returns {string | undefined} */
+    textOf: id => results.get(id)?.asked.text,
     /** Plays a run in the scene. @param {string} id */
     async play(id) {
       const job = await this.load(id), content = await tools.content(job.asked.text);

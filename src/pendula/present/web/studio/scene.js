@@ -338,6 +338,8 @@ export function createScene(acts) {
       content = null;
       change(emptyShow);
     },
+    /** The mechanism that is shown live next. @param {any} given */
+    hold(given) { content = given; },
     /** Another live mechanism; null keeps the one there is. @param {any} given @param {boolean} play */
     live(given, play = true) {
       if (given) content = given;

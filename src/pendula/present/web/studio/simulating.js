@@ -125,6 +125,8 @@ export function useRuns(tools) {
     shown = special ? "special" : kind;
     options();
   };
+  /** Whether the scene shows a run of a model. @param {string} text */
+  tools.showsRunOf = text => runs.textOf(shown) === text;
   /** Something was chosen to be looked at: where only one part of the page is seen, it is the scene now. */
   tools.look = () => {
     if (matchMedia("(max-width: 900px)").matches) tools.goTo("middle");
@@ -159,7 +161,7 @@ export function useRuns(tools) {
   /**
    * Plays what a run has computed so far, as soon as there is something.
    * @param {string} id @param {string} text of its model
-   * @param {any} before what the scene showed when it began; null if it is to show the run in any case
+   * @param {string} before what the scene showed when it began; empty if it is to show the run in any case
    */
   async function preview(id, text, before) {
     const content = await tools.content(text);
@@ -170,21 +172,21 @@ export function useRuns(tools) {
         return;
       }
       partial = { id, content, growing: growingMotion(piece, content) };
-      if (!before || tools.scene.show === before) showPartial();
+      if (!before || shown === before) showPartial();
       else options();
     });
   }
 
   /**
    * Waits for a run and shows it, unless the person has turned to something else meanwhile.
-   * @param {Promise<any>} done @param {any} before what the scene showed when it began
+   * @param {Promise<any>} done @param {string} before what the scene showed when it began
    */
   async function finish(done, before) {
     try {
       const job = await done;
       const playback = isShown() && partial.id === job.id ? tools.scene.show.playback : null;
       const from = playback && { now: playback.now, playing: playback.playing };
-      const look = from || tools.scene.show === before;
+      const look = from || shown === before;
       if (look) await tools.playRun(job.id, from);
       if (!isShown()) partial = null;
       options();
@@ -197,7 +199,7 @@ export function useRuns(tools) {
   }
 
   byId("simulate").addEventListener("click", async () => {
-    const before = tools.scene.show;
+    const before = shown;
     byId("simulate").disabled = true;
     const begun = (/** @type {string} */ id, /** @type {string} */ text) => preview(id, text, before).catch(() => {});
     await finish(tools.compute("simulate", chosen.options, { begun }), before);
@@ -213,8 +215,8 @@ export function useRuns(tools) {
     tools.follow(job.id);
     const done = jobs.wait(job.id);
     if (job.kind === "simulate") {
-      preview(job.id, tools.model.text, null).catch(() => {});
-      await finish(done, null);
+      preview(job.id, tools.model.text, "").catch(() => {});
+      await finish(done, "");
       return;
     }
     try {
