@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pendula
 from pendula.files import write_figure
-from pendula.present.pictures.frames import plot_frames
-from pendula.present.pictures.scenes import scene_of
+from pendula.present.pictures.scenery.frames import plot_frames
+from pendula.present.pictures.scenery.scenes import scene_of
 
 HERE = Path(__file__).parent / "images"
 

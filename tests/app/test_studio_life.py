@@ -187,7 +187,7 @@ def test_a_port_that_is_taken_is_named(tmp_path, pendula):
 
 
 def test_without_the_extra_one_message_names_it(pendula, monkeypatch):
-    import pendula.app.commands.studio as command
+    import pendula.app.commands.pages.studio as command
 
     real = command.find_spec
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == "uvicorn" else real(name))

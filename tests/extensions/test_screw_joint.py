@@ -227,7 +227,7 @@ def test_the_schema_and_the_list_of_joints_contain_it() -> None:
 
 
 def test_it_is_drawn(tmp_path: Path) -> None:
-    from pendula.present.pictures.scenes import scene_of
+    from pendula.present.pictures.scenery.scenes import scene_of
 
     run = pendula.simulate(pendula.compile_system(nut()), 0.5)
     pendula.animate(run, tmp_path / "nut.html")

@@ -14,7 +14,7 @@ from scipy import linalg
 from pendula import library
 from pendula.analysis.study import study
 from pendula.errors import UsageError
-from pendula.present.pictures.scenes import Pose, scene_of
+from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.report.page import report, report_html
 from pendula.system.parameters import parameter_vector
 from tests.present.browser import BROWSER, Browser

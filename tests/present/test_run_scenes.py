@@ -16,7 +16,7 @@ import pendula
 from pendula import library
 from pendula.errors import UsageError
 from pendula.present.live.content import live_content
-from pendula.present.pictures.scenes import Pose, scene_of
+from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.player.packing import pack
 from pendula.present.player.page import animation_html
 from pendula.present.player.shapes import Pivot
@@ -107,7 +107,7 @@ def test_a_pin_on_a_cart_is_drawn_where_it_is():
 @pytest.mark.parametrize(("kind", "pins"), [("revolute", 1), ("spherical", 1), ("prismatic", 0), ("fixed", 0)])
 def test_pins_of_closing_joints_follow_from_their_rows(kind, pins):
     from pendula.model.joints import JointLoop
-    from pendula.present.pictures.scenes import _is_pin
+    from pendula.present.pictures.scenery.scenes import _is_pin
 
     joint = JointLoop(name="close", kind=kind, parent="a", child="b")
     assert _is_pin(joint) == bool(pins)

@@ -13,7 +13,7 @@ import sympy as sp
 import pendula
 from pendula.equations.printing.mathml import MATHML, expression, formula, write_mathml
 from pendula.papers.types import Animation, Text
-from pendula.present.pictures.scenes import scene_of
+from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import scene_json
 from pendula.results import Equations, Trajectory
 

@@ -24,6 +24,7 @@ PURPOSES = {
     "parquet": "results as Parquet files (.parquet)",
     "units": 'quantities such as "0.5 ft" in model files',
     "cluster": "studies on Dask clusters",
+    "robots": "models from MJCF files, by MuJoCo's compiler",
     "casadi": "equations as CasADi functions",
     "fmu": "a C compiler (Zig) for FMUs",
     "studio": "the studio in the browser",

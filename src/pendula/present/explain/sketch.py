@@ -16,8 +16,8 @@ from pendula.model.forces.actions import Between, Push
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Slide
 from pendula.present.explain.drawing import LETTER, Drawing
-from pendula.present.pictures.frames import outline
-from pendula.present.pictures.scenes import Pose, scene_of
+from pendula.present.pictures.scenery.frames import outline
+from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.shapes import Pivot
 from pendula.present.player.springs import spiral, zigzag

@@ -16,8 +16,8 @@ from pendula.model.forces.actions import Between
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Shift, Slide
 from pendula.model.model import Model
-from pendula.present.pictures.scenes import rail_of
-from pendula.present.pictures.springs import joint_springs, place_of
+from pendula.present.pictures.scenery.scenes import rail_of
+from pendula.present.pictures.scenery.springs import joint_springs, place_of
 
 _FIELDS = {
     "rod": ("start", "end"),

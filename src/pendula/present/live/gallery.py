@@ -13,8 +13,8 @@ from pendula.files import write_figure, write_text
 from pendula.library import mechanisms
 from pendula.library.registry import Entry
 from pendula.present.live.page import play
-from pendula.present.pictures.frames import plot_frames
-from pendula.present.pictures.scenes import scene_of
+from pendula.present.pictures.scenery.frames import plot_frames
+from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import read_template
 from pendula.present.web.bundle import page
 from pendula.simulation.simulate import simulate

@@ -11,7 +11,7 @@ from pendula.analysis.reactions.forces import Reactions
 from pendula.errors import PendulaError
 from pendula.present.notebook.elements import card, facts, framed, grid, notes, picture_of
 from pendula.present.pictures.results import PLAYER_HEIGHT
-from pendula.present.pictures.scenes import scene_of
+from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import animation_html
 from pendula.present.words.reactions import peak_rows, reaction_notes
 from pendula.present.words.tables import number

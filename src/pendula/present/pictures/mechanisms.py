@@ -11,8 +11,8 @@ from pendula.analysis.equilibria.trim import Trim
 from pendula.equations.equations import Equations
 from pendula.errors import UsageError
 from pendula.model.model import Model
-from pendula.present.pictures.frames import plot_frames
-from pendula.present.pictures.scenes import Pose, scene_of
+from pendula.present.pictures.scenery.frames import plot_frames
+from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.system.entry import system_of
 from pendula.system.loops.assembly import Assembly, assemble
 from pendula.system.parameters import parameter_vector

@@ -21,7 +21,6 @@ from pendula.analysis.modes.words import named_shape
 from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
-from pendula.present.pictures.frames import draw_body, draw_springs
 from pendula.present.pictures.plots import (
     FEW,
     LEGEND_LINES,
@@ -34,7 +33,8 @@ from pendula.present.pictures.plots import (
     _word,
     titled,
 )
-from pendula.present.pictures.scenes import Pose, scene_of
+from pendula.present.pictures.scenery.frames import draw_body, draw_springs
+from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene, SceneBody
 

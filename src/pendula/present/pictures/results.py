@@ -24,8 +24,8 @@ from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run, titled
 from pendula.present.pictures.registry import plot_of
-from pendula.present.pictures.scenes import Pose as Pose
-from pendula.present.pictures.scenes import scene_of as scene_of
+from pendula.present.pictures.scenery.scenes import Pose as Pose
+from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings

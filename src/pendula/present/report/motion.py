@@ -21,7 +21,7 @@ from pendula.analysis.study import Study
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
-from pendula.present.pictures.scenes import Pose, scene_of
+from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
 from pendula.present.words.attitudes import coordinates_text, unbroken
 from pendula.present.words.equilibria import family_words, potential_word

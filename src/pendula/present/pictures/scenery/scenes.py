@@ -17,8 +17,8 @@ from pendula.model.forces.actions import Between
 from pendula.model.joints import ClosingJoint, Joint, Side, TreeJoint
 from pendula.model.joints.rows import Perpendicular, SamePoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
+from pendula.present.pictures.scenery.springs import ground_arm, joint_springs, place_of
 from pendula.present.pictures.signals import signals_of
-from pendula.present.pictures.springs import ground_arm, joint_springs, place_of
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody, SceneEvent, SceneLink, SceneSpiral
 from pendula.simulation.trajectory import Trajectory

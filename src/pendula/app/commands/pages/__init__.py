@@ -1,0 +1,1 @@
+"""Commands that write pages or serve them: play, report, papers, studio."""
