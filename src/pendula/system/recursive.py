@@ -33,7 +33,7 @@ from pendula.system.recursion.binding import bind_recursion, in_lanes
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
-from pendula.system.rows import state_rows
+from pendula.system.rows import column_count, state_rows
 from pendula.system.symbolic import SymbolicSystem, series_of
 from pendula.system.system import BodyMotion, Energies, Solution, System
 
@@ -399,14 +399,6 @@ class RecursiveSystem(System):
         dynamics = self._bound(vector, self._program_of_inputs)
         return BoundJacobian(self.tables, dynamics, by, *self._columns[by], vector, solves=solves)
 
-    def _count(self, by: str) -> int:
-        """Number of columns of a Jacobian."""
-        layout = self.layout
-        names = {"q": layout.coordinates, "v": layout.speeds, "u": layout.inputs, "p": layout.parameters}
-        if by not in names:
-            raise UsageError(f'derivatives are available by "q", "v", "u" or "p", not by "{by}"')
-        return len(names[by])
-
     def residual_jacobian(
         self,
         by: str,
@@ -426,7 +418,7 @@ class RecursiveSystem(System):
         if self.model.closures or self.symbolic_terms:
             known = self._known(q, v, t, inputs)
             return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=known, parameters=parameters)
-        count, n = self._count(by), len(self.layout.speeds)
+        count, n = column_count(self.layout, by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters), extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.zeros((len(rows), n, count))
@@ -449,7 +441,7 @@ class RecursiveSystem(System):
         if self.model.closures or self.symbolic_terms:
             known = self._known(q, v, t, inputs)
             return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=known, parameters=parameters)
-        count, n = self._count(by), len(self.layout.speeds)
+        count, n = column_count(self.layout, by), len(self.layout.speeds)
         rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters))
         self._found(q, v, t, inputs, parameters)  # raises if v' is not determined
         out = np.zeros((len(rows), n, count))

@@ -42,3 +42,15 @@ def state_rows(
         raise UsageError(f"the batch shapes of t, q, v, u do not fit together: {shapes}") from None
     rows = np.concatenate([np.broadcast_to(b, (*batch, b.shape[-1])) for b in blocks], axis=-1)
     return np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])), batch
+
+
+def column_count(layout: Layout, by: str) -> int:
+    """Number of columns of a Jacobian by ``q``, ``v``, ``u`` or ``p``.
+
+    Raises:
+        UsageError: ``by`` is another letter.
+    """
+    names = {"q": layout.coordinates, "v": layout.speeds, "u": layout.inputs, "p": layout.parameters}
+    if by not in names:
+        raise UsageError(f'derivatives are available by "q", "v", "u" or "p", not by "{by}"')
+    return len(names[by])

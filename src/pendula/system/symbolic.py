@@ -25,7 +25,7 @@ from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
-from pendula.system.rows import state_rows
+from pendula.system.rows import column_count, state_rows
 from pendula.system.system import BodyMotion, Energies, Solution, System
 
 if TYPE_CHECKING:
@@ -301,10 +301,7 @@ class SymbolicSystem(System):
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam
         rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n), (lam, m)])
-        choices = {"q": eq.q, "v": eq.v, "u": eq.u, "p": eq.p}
-        if by not in choices:
-            raise UsageError(f'derivatives are available by "q", "v", "u" or "p", not by "{by}"')
-        count = len(choices[by])
+        count = column_count(self.layout, by)
         if count == 0:
             return np.zeros((*batch, n, 0)), np.zeros((*batch, m, 0))
         out = self._programs.residual_jacobian(by, vector).rows(rows)
