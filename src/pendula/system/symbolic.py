@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, SingularPose, UsageError
+from pendula.errors import ComputationError, SingularPose
 from pendula.model.model import Model
 from pendula.system import kernels as kn
 from pendula.system.block_tree import kernels as tk
