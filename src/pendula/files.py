@@ -164,6 +164,11 @@ def scratch_array(path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> np
     return array
 
 
+def open_lock(path: Path) -> BinaryIO:
+    """A file that processes lock and that holds nothing; it is made if there is none."""
+    return open(path, "a+b")
+
+
 def check_writable(path: Path) -> None:
     """Sees whether a file can be written, before long work starts; makes its folder if there is none.
 

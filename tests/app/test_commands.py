@@ -362,7 +362,7 @@ def test_an_animation_shows_what_was_asked(pendula, tmp_path):
     assert result.code == 0, result.err
     page = (tmp_path / "swing.html").read_text(encoding="utf-8")
     scene = json.loads(re.search(r'<script id="scene" type="application/json">(.*?)</script>', page, re.S)[1])
-    assert [group["up"] for group in scene["signals"]["groups"]][:2] == ["chosen [ft]", "chosen [rad/s^2]"]
+    assert [group["up"] for group in scene["signals"]["groups"]][:2] == ["lower.tip.x [ft]", "theta1_ddot [rad/s^2]"]
     assert scene["speed"] == 0.25
     assert scene["points"][0]["name"] == "upper tip"
 

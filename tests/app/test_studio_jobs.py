@@ -490,7 +490,7 @@ def test_time_and_memory_of_a_job_are_bounded(tmp_path):
         return {**about, "text": PENDULUM, "options": options, "folder": str(tmp_path)}
 
     async def ask():
-        worker = Worker(memory=300_000_000)
+        worker = Worker(memory=450_000_000)
         told = []
         try:
             with pytest.raises(WorkFailed, match="longer than the 3 s"):

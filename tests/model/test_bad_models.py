@@ -109,7 +109,7 @@ def turned(rotation: str) -> str:
 
 def spring_on(joint_text: str, fields: str = "") -> str:
     """A model with a torsion spring across its joint "hold"."""
-    return f'{joint_text}\n[[forces]]\nname = "extra"\ntype = "torsion-spring"\njoint = "hold"\n{fields}'
+    return f'{joint_text}\n[[forces]]\nname = "extra"\ntype = "torsion-spring"\njoint = "hold"\nstiffness = 1\n{fields}'
 
 
 def initial(line: str, more: str = "") -> str:
@@ -375,7 +375,7 @@ FIELDS = [
     Bad("motion of fixed", joint('type = "fixed"\nmotion = "t"'), HOLD, "motion", "this joint has no coordinates"),
     Bad("motion of state", joint('type = "prismatic"\nmotion = "elbow"'), HOLD, "motion", '"elbow" cannot be used here'),
     Bad("motion unknown name", joint('type = "prismatic"\nmotion = "kk*t"'), HOLD, "motion", '"kk" in "kk*t" is not known', '"k"?'),
-    Bad("motion list", joint('type = "prismatic"\nmotion = [1]'), HOLD, "motion", "found a list of 1"),
+    Bad("motion list", joint('type = "prismatic"\nmotion = [1]'), HOLD, "motion", "must be one expression of t, or a table by coordinate, found a list"),
     Bad("names count", joint('type = "planar"\nnames = ["a"]'), HOLD, "names", "this joint has 3 coordinates, found 1 name"),
     Bad("names hostile", joint('type = "prismatic"\nnames = ["a;b"]'), HOLD, "names[0]", 'has ";" at position 2'),
     Bad("coordinates missing", joint('type = "coordinates"'), HOLD, "coordinates", "is missing"),
@@ -394,18 +394,19 @@ FIELDS = [
     Bad("unknown joint", changed('joint = "elbow"', 'joint = "elbw"'), HINGE, "joint", 'there is no joint "elbw"', 'did you mean "elbow"?'),
     Bad("friction unknown joint", force('type = "friction"\njoint = "sholder"\ncoefficient = 1'), FORCE, "joint", 'no joint "sholder"', '"shoulder"?'),
     Bad("damper on fixed", added(FIXED + '[[forces]]\ntype = "damper"\njoint = "weld"\ndamping = 1'), "force number 3 (damper)", "joint", 'joint "weld" cannot move'),
-    Bad("spring across pin", added(PIN + '[[forces]]\ntype = "spring"\njoint = "pin"'), "force number 3 (spring)", "joint", "closes a loop and has no coordinate"),
-    Bad("spring across ball", added(BALL + '[[forces]]\ntype = "torsion-spring"\njoint = "swing"'), "force number 3 (torsion-spring)", "joint", "has a quaternion and no angle to act on"),
+    Bad("spring across pin", added(PIN + '[[forces]]\ntype = "spring"\nstiffness = 1\njoint = "pin"'), "force number 3 (spring)", "joint", "closes a loop and has no coordinate"),
+    Bad("spring across ball", added(BALL + '[[forces]]\ntype = "torsion-spring"\nstiffness = 1\njoint = "swing"'), "force number 3 (torsion-spring)", "joint", "has a quaternion and no angle to act on"),
     Bad("spring on which", spring_on(joint('type = "universal"')), FORCE, "coordinate", 'is missing: joint "hold" has 2 of them', "hold_1, hold_2"),
     Bad("spring coordinate", spring_on(joint('type = "universal"'), 'coordinate = "hold_3"'), FORCE, "coordinate", 'there is no coordinate "hold_3" in joint "hold"'),
-    Bad("spring on angle", force('type = "spring"\njoint = "elbow"'), FORCE, "type", '"elbow" is an angle, not a length', "torsion-spring"),
+    Bad("spring on angle", force('type = "spring"\nstiffness = 1\njoint = "elbow"'), FORCE, "type", '"elbow" is an angle, not a length', "torsion-spring"),
     Bad("torsion on length", spring_on(joint('type = "prismatic"')), FORCE, "type", '"hold" is a length', '"spring"'),
     Bad("spring nowhere", force('type = "spring"\nstiffness = 1'), FORCE, "joint", "is missing"),
-    Bad("spring half", force('type = "spring"\nfrom = "upper"'), FORCE, "to", "is missing"),
-    Bad("spring both", force('type = "spring"\nfrom = "upper"\nto = "lower"\njoint = "elbow"'), FORCE, "joint", "not both"),
+    Bad("spring of nothing", force('type = "torsion-spring"\njoint = "elbow"'), FORCE, "stiffness", "this force would do nothing", "give stiffness, damping, or both"),
+    Bad("spring half", force('type = "spring"\nstiffness = 1\nfrom = "upper"'), FORCE, "to", "is missing"),
+    Bad("spring both", force('type = "spring"\nstiffness = 1\nfrom = "upper"\nto = "lower"\njoint = "elbow"'), FORCE, "joint", "not both"),
     Bad("damper from unknown", force('type = "damper"\nfrom = "uper"\nto = "lower"\ndamping = 1'), FORCE, "from.body", 'no body "uper"', '"upper"?'),
     Bad("damper to unknown point", force('type = "damper"\nfrom = "lower"\nto = { body = "upper", at = "grap" }\ndamping = 1'), FORCE, "to.at", 'no point "grap"', '"grip"?'),
-    Bad("spring end turned", force('type = "spring"\nfrom = { body = "upper", rotation = { axis = [0, 0, 1], angle = 1 } }\nto = "lower"'), FORCE, "from.rotation", "has no rotation"),
+    Bad("spring end turned", force('type = "spring"\nstiffness = 1\nfrom = { body = "upper", rotation = { axis = [0, 0, 1], angle = 1 } }\nto = "lower"'), FORCE, "from.rotation", "has no rotation"),
     Bad("force on ground", force('type = "force"\nbody = "ground"\nvector = [1, 0]'), FORCE, "body", "a force on ground has no effect"),
     Bad("force on unknown", force('type = "force"\nbody = "lwer"\nvector = [1, 0]'), FORCE, "body", 'no body "lwer"', '"lower"?'),
     Bad("force point twice", force('type = "force"\nbody = "upper"\nat = "tip"\nposition = [1, 0]\nvector = [1, 0]'), FORCE, "at", "is given twice"),

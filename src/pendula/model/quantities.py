@@ -117,7 +117,7 @@ def _pint(text: str, where: str) -> Any:
     except ImportError:
         raise UsageError(
             f"{where}: {quote(text)} has units, which need the package pint, and it is not installed.\n"
-            '  Try: pip install "pendula[units]", or the number in units of the model.'
+            '  Try: pip install "pendula[units]", a number in units of the model, or "30deg" for degrees.'
         ) from None
     return pint
 

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
+from pendula.files import open_lock
+
 PREFIX = "pendula-studio-"
 LOCK = "lock"
 ABANDONED = 24 * 3600.0
@@ -28,7 +30,7 @@ class Scratch:
         """The folder; it is made when it is first needed."""
         if self._made is None:
             path = Path(tempfile.mkdtemp(prefix=PREFIX))
-            lock = open(path / LOCK, "wb")  # noqa: SIM115  held until the studio ends
+            lock = open_lock(path / LOCK)  # held until the studio ends
             _lock(lock)
             self._made = path, lock
         return self._made[0]
@@ -54,7 +56,9 @@ def remove_abandoned() -> None:
 
 def _is_abandoned(path: Path, changed: float) -> bool:
     try:
-        with open(path / LOCK, "r+b") as file:
+        if not (path / LOCK).exists():
+            raise FileNotFoundError
+        with open_lock(path / LOCK) as file:
             locked = _lock(file)
     except OSError:
         locked = None

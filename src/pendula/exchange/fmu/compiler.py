@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from pendula.errors import ComputationError
+from pendula.files import write_text
 
 COMPILERS = ("cc", "gcc", "clang")
 """names of compilers, in the order in which they are tried"""
@@ -59,7 +60,7 @@ def compile_library(source: str, command: tuple[str, ...]) -> bytes:
     """
     with tempfile.TemporaryDirectory() as folder:
         file, library = Path(folder, "model.c"), Path(folder, f"model{library_ending()}")
-        file.write_text(source, encoding="utf-8")
+        write_text(file, source)
         flags = ["-std=c99", "-O2", "-shared", "-fvisibility=hidden", *([] if sys.platform == "win32" else ["-fPIC"])]
         words = [*command, *flags, str(file), "-o", str(library), *([] if sys.platform == "win32" else ["-lm"])]
         try:

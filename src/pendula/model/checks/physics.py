@@ -45,6 +45,9 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
     for element, force in parts.forces:
         if isinstance(force, (ForceComFriction, ForceSpinDrive)) and force.body in parts.body:
             yield from _turning_point(parts, element, force)
+        if {"stiffness", "damping"} <= type(force).model_fields.keys() - force.model_fields_set:
+            cause = "is missing, and so is damping: this force would do nothing"
+            yield Problem(element, "stiffness", cause, "give stiffness, damping, or both")
 
 
 def _values(parts: Parts, entries: Sequence[Any], *, strict: bool = False) -> list[float] | None:

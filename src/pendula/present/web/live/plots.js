@@ -26,7 +26,7 @@ function signalGroups(record, history, reactions) {
     /** @type {Map<string, any>} */ const found = new Map();
     list.forEach((name, k) => {
       const unit = units.of[name] || "";
-      if (!found.has(unit)) found.set(unit, { name: word, up: unit ? `${word} [${unit}]` : word, columns: [] });
+      if (!found.has(unit)) found.set(unit, { name: word, up: unit ? `${word} [${unit}]` : word, log: false, columns: [] });
       found.get(unit).columns.push({ name, column: first + k });
     });
     if (found.size > 1) for (const [unit, group] of found) group.name = unit ? `${word} [${unit}]` : word;
