@@ -5,6 +5,7 @@ Compilers and interpreters are not needed to use Pendula; tests of those that ar
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from pathlib import Path
@@ -63,6 +64,29 @@ def compare(cases: list[Case], output: str) -> None:
 
 def listed(y: np.ndarray) -> str:
     return ", ".join(map(repr, y.tolist()))
+
+
+@needs("cc")
+@pytest.mark.parametrize("chosen", SETS)
+def test_c_functions_give_our_accelerations_and_residuals(chosen, tmp_path: Path) -> None:
+    for found in written(chosen, ".c", tmp_path):
+        library = tmp_path / f"{found.title}.so"
+        source = str(tmp_path / f"{found.title}.c")
+        subprocess.run(["cc", "-std=c99", "-O1", "-shared", "-fPIC", source, "-o", str(library), "-lm"], check=True)
+        program, n = ctypes.CDLL(str(library)), len(found.equations.q)
+        for t, y, wanted in found.states:
+            given, ydot = np.ascontiguousarray(y), np.full(len(y), np.nan)
+            program.rhs(ctypes.c_double(t), _pointer(given), None, None, _pointer(ydot))
+            close(ydot, wanted, TOLERANCE)
+            if found.equations.g:
+                gaps = np.concatenate(found.system.gaps(y[:n], y[n:], t))
+                out = np.full(len(gaps), np.nan)
+                program.residuals(ctypes.c_double(t), _pointer(given), None, _pointer(out))
+                close(out, gaps, TOLERANCE)
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 @needs("g++")

@@ -41,7 +41,9 @@ from pendula.numerics.compiled.kernel_files import (
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.parts import PIPELINE, called_as_part
 
-NUMBA_OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX")
+NUMBA_OPTIONS = (
+    "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES",
+)  # fmt: skip
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
 
 cache_note = ""
