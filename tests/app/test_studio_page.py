@@ -149,6 +149,7 @@ def in_view(tab, across, down):
     )
 
 
+@pytest.mark.slow
 def test_a_linkage_and_a_mechanism_in_space_are_built_by_clicking(tmp_path):
     with studio(tmp_path) as server, Tab(address(server)) as tab:
         tab.visit()

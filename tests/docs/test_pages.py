@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import slow_too
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
@@ -26,7 +28,13 @@ NOTEBOOKS = _script("make_notebooks").TUTORIALS
 PAGES = [str(page.relative_to(ROOT)) for page in _script("check_examples").pages() if page.stem not in NOTEBOOKS]
 
 
-@pytest.mark.parametrize("page", PAGES)
+EVERY_DAY = ("README.md", "docs/start.md", "docs/extending.md", "docs/data.md", "docs/control.md", "docs/checking.md")
+"""read first, or with what no other test does; the other pages take a minute"""
+
+
+@pytest.mark.parametrize(
+    "page", slow_too([p for p in PAGES if p in EVERY_DAY], [p for p in PAGES if p not in EVERY_DAY])
+)
 def test_examples_of_the_page_run(page, tmp_path):
     done = subprocess.run(
         [sys.executable, str(DOCS / "check_examples.py"), str(ROOT / page)],

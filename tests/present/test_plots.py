@@ -67,7 +67,10 @@ def test_error_axis_is_logarithmic_and_bears_zeros():
     ax = figure.axes[-1]
     assert ax.get_yscale() == "log"
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["energy error / energy scale (at most 0)", "constraint violation (at most 0)"]
+    assert labels == [
+        "energy error / energy scale (at most 0 at the samples)",
+        "constraint violation (at most 0 at the samples)",
+    ]
 
 
 def test_legend_up_to_twelve_colour_bar_beyond():
