@@ -42,8 +42,15 @@ from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.parts import PIPELINE, called_as_part
 
 NUMBA_OPTIONS = (
-    "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES",
-)  # fmt: skip
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "ENABLE_AVX",
+    "CPU_NAME",
+    "CPU_FEATURES",
+)
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
 
 cache_note = ""
