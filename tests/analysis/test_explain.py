@@ -211,7 +211,7 @@ def test_only_formulations_with_intermediate_results_can_be_told(monkeypatch):
 
     FORMULATIONS.register("other", Other())
     try:
-        with pytest.raises(NotSupported, match="cannot be told"):
+        with pytest.raises(NotSupported, match="cannot be explained"):
             tell(library.pendulum(), "other")
     finally:
         FORMULATIONS.remove("other")

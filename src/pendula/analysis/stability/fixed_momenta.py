@@ -45,7 +45,7 @@ def at_fixed_momenta(point: Equilibrium, drifts: tuple[str, ...]) -> str:
 
 
 def _verify(place: Place, motion: SmallMotion, drifts: int) -> None:
-    """Raises Undecidable unless Routh's stiffness is positive definite and exactly so many coordinates are cyclic."""
+    """Raises Undecidable unless Routh's stiffness is positive definite and ``drifts`` coordinates are cyclic."""
     if not is_positive_definite(motion.M):
         raise Undecidable("the mass matrix could not be verified")
     a = list(motion.acting)

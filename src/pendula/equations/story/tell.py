@@ -29,7 +29,7 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
 
     Raises:
         UsageError: there is no such formulation.
-        NotSupported: this formulation cannot derive the model, or its derivation cannot be told.
+        NotSupported: this formulation cannot derive the model, or its derivation cannot be explained.
 
     Example:
         >>> from pendula import library
@@ -41,12 +41,12 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
     make = getattr(chosen, "derivation", None)
     if formulation not in TOLD or make is None:
         raise NotSupported(
-            f'the derivation by "{formulation}" cannot be told: it keeps no intermediate results.\n'
+            f'the derivation by "{formulation}" cannot be explained: it keeps no intermediate results.\n'
             f"  Try: {', '.join(TOLD)}."
         )
     refuse_rotors(model, "the story of a derivation")
     if coupled := [j.name for j in model.closures if not j.has_sides]:
-        raise NotSupported(f'joint "{coupled[0]}": derivations with couplings of coordinates cannot be told')
+        raise NotSupported(f'joint "{coupled[0]}": derivations with couplings of coordinates cannot be explained yet')
     derivation = make(model)
     equations = derivation.equations()
     telling = Telling(derivation.m, equations)

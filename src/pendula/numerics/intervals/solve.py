@@ -31,7 +31,7 @@ SMALLEST = 1e-7
 SHRINKS = 0.7
 """a box is tried again without halving where its longest side gets shorter than this share of it"""
 REMEMBERED = 4
-"""boxes are compared with the regions of so many roots, the last ones found"""
+"""boxes are compared with the regions of this number of roots, the last ones found"""
 INFLATED = 1.6
 """roots on the face between two boxes are verified on a box that is larger by this factor"""
 

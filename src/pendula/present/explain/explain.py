@@ -29,7 +29,7 @@ def explain(
 
     Raises:
         UsageError: there is no such formulation, or the file has another ending.
-        NotSupported: the derivation by this formulation cannot be told.
+        NotSupported: the derivation by this formulation cannot be explained.
 
     Example:
         >>> import tempfile, pendula
