@@ -325,17 +325,17 @@ class Processes:
         self._hand_out()  # before the result is unpacked, which may take a while
         try:
             value = pickle.loads(body)
-        except Exception as error:
-            good, value = False, carried(error, "its result cannot be read")
+        except Exception as unread:
+            good, value = False, carried(unread, "its result cannot be read")
         value, error = (value, None) if good else (None, value)
         self._found.append(Done(task.key, value, error, seconds, worker.process.pid))
 
     def _bury(self, worker: _Worker) -> None:
         """Removes a worker that died, and gives its tasks to others."""
+        self._workers.remove(worker)
         with contextlib.suppress(OSError):
             while worker.pipe.poll() and self._receive(worker):  # what it sent before it died
                 pass
-        self._workers.remove(worker)
         code = worker.process.exitcode
         worker.pipe.close()
         worker.process.close()
