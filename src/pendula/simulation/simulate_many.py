@@ -12,6 +12,7 @@ import numpy as np
 
 from pendula.errors import NotSupported, UsageError
 from pendula.numerics.steppers import checks
+from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
@@ -20,6 +21,7 @@ from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
+from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
 from pendula.system.build import compile_system
 from pendula.system.entry import AnySystem, system_of
@@ -44,6 +46,7 @@ def simulate_many(
     atol: float | None = None,
     stepper: str = "dop853",
     samples: int | Sequence[float] | Array | None = None,
+    within: Mapping[str, Any] | None = None,
     max_steps: int = MAX_STEPS,
     workers: int | None = None,
     bad_starts: Literal["raise", "mark"] = "raise",
@@ -67,6 +70,8 @@ def simulate_many(
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`; others run one at a time.
         samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
+        within: bounds of coordinates and speeds by name, ``(low, high)`` or one number for both sides. A run ends where
+            it leaves them, with the outcome "an event ended the run"; its last time and state are there.
         max_steps: largest number of attempted steps of a run.
         workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
             use more than one need ``if __name__ == "__main__":`` where processes cannot be forked.
@@ -100,6 +105,12 @@ def simulate_many(
     starts, table = _all_starts(system, initial_states, parameters)
     runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
+    if within is not None:
+        if STEPPERS[stepper].series:
+            raise NotSupported(
+                f'stepper "{stepper}" does not find where runs leave bounds.\n  Try: stepper="dop853", or "rk45".'
+            )
+        settings = replace(settings, within=read_within(system, within))
     if bad_starts not in ("raise", "mark"):
         raise UsageError(f'bad_starts must be "raise" or "mark", found "{bad_starts}"')
     if bad_starts == "raise" and (bad := starts.not_finite(system)):
