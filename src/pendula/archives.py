@@ -68,7 +68,7 @@ class ArrayArchive:
             self._lay_out(shapes, more)
         except OSError as error:
             self.drop()
-            if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise cannot_write(path, _no_room(os.path.dirname(target), self._size(shapes) + more)) from None
             raise cannot_write(path, error) from None
         except BaseException:
@@ -102,10 +102,8 @@ class ArrayArchive:
             self._members.append((info, header.getvalue()))
             begin, left = file.tell(), math.prod(shape)
             block = np.full(min(left, 1 << 17), np.nan)
-            for k in range(
-                0, left, max(block.size, 1)
-            ):  # written, not mapped: an error instead of the end of the process
-                file.write(block[: left - k].data)
+            for k in range(0, left, max(block.size, 1)):
+                file.write(block[: left - k].data)  # not through the map: a full disk is an error here
             file.flush()
             self.arrays[name] = np.memmap(file, "<f8", "r+", begin, shape) if left else np.zeros(shape)
             file.seek(begin + 8 * left)

@@ -10,6 +10,7 @@ nothing has changed on disk.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 import stat
@@ -249,11 +250,12 @@ def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None
     if not named.suffix:
         named = named.with_name(f"{named.name}.png")
     kind = named.suffix[1:].lower()
-    with writing(named) as file:
-        if kind == "png" and dpi in (None, figure.dpi) and hasattr(figure.canvas, "print_png"):
-            figure.canvas.print_png(file)  # savefig would draw everything twice
-        else:
-            figure.savefig(file, dpi=dpi or "figure", format=kind)
+    drawn = io.BytesIO()  # Matplotlib's PDF ends in other errors when a file finds no room
+    if kind == "png" and dpi in (None, figure.dpi) and hasattr(figure.canvas, "print_png"):
+        figure.canvas.print_png(drawn)  # savefig would draw everything twice
+    else:
+        figure.savefig(drawn, dpi=dpi or "figure", format=kind)
+    write_bytes(named, drawn.getvalue())
 
 
 def open_lock(path: Path) -> BinaryIO:

@@ -24,7 +24,7 @@ from pendula.tables.npz_files import arrays_of
 from pendula.words import counted
 
 CHUNK_BYTES = 64e6  # memory limit for the samples of a chunk
-HEAD_BYTES = 4_000_000  # at most, of the description of an ensemble in its file
+HEAD_BYTES = 500_000  # reserved for the description of an ensemble in its file; more is taken at the end if needed
 STREAMED = ("q", "v")
 
 
