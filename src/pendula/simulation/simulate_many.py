@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pendula.errors import NotSupported, UsageError
+from pendula.errors import NotSupported, UsageError, WorkerDied
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
+from pendula.parallel.signals import tidied
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
@@ -79,15 +80,17 @@ def simulate_many(
             the outcome of that run.
         on_progress: called as (runs ended, runs) about ten times a second.
         save: an ``.npz`` file to which results are streamed; q and v of the result are then memory maps of this file,
-            and only a few chunks of runs are held in memory.
+            and only a few chunks of runs are held in memory. Its room on disk is taken before the work starts. If the
+            process is killed, nothing stays behind, and an old file of this name is as it was.
 
     Returns:
         Ensemble; check ``ok`` and ``energy_drift`` first. A run that fails does not affect the others. After a keyboard
         interrupt it holds the finished runs; the outcome of the others is "interrupted".
 
     Raises:
-        UsageError: an argument is out of range, or an initial state is not finite (the message names the run).
-        ComputationError: a worker process died.
+        UsageError: an argument is out of range, an initial state is not finite (the message names the run), or there
+            is no room for the file.
+        WorkerDied: several processes died of the same runs; the message says what is kept in the file.
         NotSupported: an input is a time series, a function or a sampled controller: :func:`simulate` takes these.
 
     Example:
@@ -118,19 +121,24 @@ def simulate_many(
         raise UsageError(f'initial_states: "{name}" of run {run} is not finite ({len(bad)} such runs in all)')
     count = _worker_count(workers, runs)
     chunks = _chunks(starts, table, settings, _chunk_size(runs, count, settings, system))
-    store = Store(system, settings, starts, save)
-    try:
-        for found in _results(system, chunks, count, runs, on_progress):
-            if found.failures and bad_starts == "raise":
-                run, text = next(iter(found.failures.items()))
-                raise UsageError(f"initial_states: run {run} cannot be started: {text}")
-            store.add(found)
-    except KeyboardInterrupt:
-        pass  # runs that were not stored keep their initial outcome, interrupted
-    except BaseException:
-        store.drop()
-        raise
-    return store.finish(table, count, time.perf_counter() - begun)
+    with tidied():
+        store = Store(system, settings, starts, save)
+        try:
+            for found in _results(system, chunks, count, runs, on_progress):
+                if found.failures and bad_starts == "raise":
+                    run, text = next(iter(found.failures.items()))
+                    raise UsageError(f"initial_states: run {run} cannot be started: {text}")
+                store.add(found)
+        except KeyboardInterrupt:
+            pass  # runs that were not stored keep their initial outcome, interrupted
+        except WorkerDied as error:
+            if kept := store.keep(table, count, time.perf_counter() - begun):
+                raise WorkerDied(f"{error}\n  {kept}") from None
+            raise
+        except BaseException:
+            store.drop()
+            raise
+        return store.finish(table, count, time.perf_counter() - begun)
 
 
 def _refuse_over_time(system: System) -> None:
