@@ -156,6 +156,8 @@ def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
 
 
 def _inside(value: Any) -> Any:
+    if type(value) in (str, int, float):  # most of them
+        return ()
     return value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
 
 
