@@ -323,7 +323,7 @@ class Mechanism:
         if side.position is None:
             if side.at is None or side.body == GROUND:
                 return (0, 0, 0)
-            return self.constants_of(self.model.body(side.body).named_points()[side.at])
+            return self.constants_of(self.model.body(side.body).named_point(side.at))
         entries: list[Expr] = []
         for axis, value in zip("xyz", side.position, strict=True):
             expression = _parse(value)

@@ -175,13 +175,12 @@ class Body(Element):
         """Mass, centre of mass and inertia about it, in body axes."""
         if self.rod is not None:
             rod = self.rod
-            axis = _numbers(rod.axis, "axis")
-            return _rod(axis, rod.mass, rod.length, rod.com, rod.inertia, rod.diameter)
+            return _rod(rod.axis, rod.mass, rod.length, rod.com, rod.inertia, rod.diameter)
         if self.point is not None:
             return MassProperties(self.point.mass, self.point.at, _diagonal(0, 0, 0))
         if self.disc is not None:
             disc = self.disc
-            inertia = _disc(_numbers(disc.normal, "normal"), disc.mass, disc.radius, disc.thickness)
+            inertia = _disc(disc.normal, disc.mass, disc.radius, disc.thickness)
             return MassProperties(disc.mass, disc.at, inertia)
         if self.box is not None:
             m, (a, b, c) = self.box.mass, self.box.size
@@ -197,8 +196,14 @@ class Body(Element):
         """Every named point (valid for ``at``), in body axes."""
         com = self.mass_properties().com
         if self.rod is not None:
-            return _rod_points(_numbers(self.rod.axis, "axis"), self.rod.length) | {"com": com} | self.points
+            return _rod_points(self.rod.axis, self.rod.length) | {"com": com} | self.points
         return {"origin": (0, 0, 0), "com": com, "center": com} | self.points
+
+    def named_point(self, name: str) -> tuple[Scalar, Scalar, Scalar] | None:
+        """One of the named points, in body axes; None if there is no such point."""
+        if self.rod is not None and name in ROD_POINTS:
+            return _rod_points(self.rod.axis, self.rod.length)[name]
+        return self.named_points().get(name)
 
     def drawing(self) -> tuple[Shape, ...]:
         """The shapes to draw, from ``shapes`` or from the shorthand."""
@@ -258,14 +263,14 @@ _EQUAL = 1024  # most mechanisms have many equal bodies
 
 @lru_cache(maxsize=_EQUAL, typed=True)
 def _rod(
-    along: tuple[float, ...],
+    along: Row,
     m: Scalar,
     length: Scalar,
     com: Scalar | None,
     inertia: Scalar | None,
     diameter: Scalar,
 ) -> MassProperties:
-    axis = unit_vector(along)
+    axis = unit_vector(_numbers(along, "axis"))
     if inertia is not None:
         across: Scalar = inertia
     elif com is None:
@@ -281,9 +286,9 @@ def _rod(
 
 
 @lru_cache(maxsize=_EQUAL, typed=True)
-def _rod_points(along: tuple[float, ...], length: Scalar) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
+def _rod_points(along: Row, length: Scalar) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
     """Points of every rod, in body axes: its ends and its middle; the caller makes a copy."""
-    axis = unit_vector(along)
+    axis = unit_vector(_numbers(along, "axis"))
     start: tuple[Scalar, Scalar, Scalar] = (0, 0, 0)
     end = _along(axis, length)
     found = {"origin": start, "com": start, "center": _along(axis, f"({length})/2")}
@@ -291,6 +296,6 @@ def _rod_points(along: tuple[float, ...], length: Scalar) -> dict[str, tuple[Sca
 
 
 @lru_cache(maxsize=_EQUAL, typed=True)
-def _disc(along: tuple[float, ...], m: Scalar, r: Scalar, thickness: Scalar) -> tuple[Row, Row, Row]:
+def _disc(along: Row, m: Scalar, r: Scalar, thickness: Scalar) -> tuple[Row, Row, Row]:
     across = f"({m})*({r})**2/4" + (f" + ({m})*({thickness})**2/12" if thickness != 0 else "")
-    return _axisymmetric(unit_vector(along), across, f"({m})*({r})**2/2")
+    return _axisymmetric(unit_vector(_numbers(along, "normal")), across, f"({m})*({r})**2/2")

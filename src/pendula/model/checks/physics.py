@@ -36,7 +36,7 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
     for element, item in (*parts.bodies, *parts.joints):
         yield from _directions(parts, element, item, "")
     for element, joint in parts.tree_joints:
-        for k, value in enumerate(_values(parts, joint.armature) or ()):
+        for k, value in enumerate((_values(parts, joint.armature) if joint.armature else None) or ()):
             if value < 0:
                 place = f"armature[{k}]" if len(joint.armature) > 1 else "armature"
                 yield Problem(element, place, f"must not be negative, found {value:g}")
@@ -190,11 +190,14 @@ def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[P
     """Directions of an element that have zero length for the given parameters."""
     if isinstance(item, Element):
         for field in marked_fields(type(item)):
-            value, where = getattr(item, field.name), f"{place}.{field.label}" if place else field.label
+            value = getattr(item, field.name)
+            if value is None:
+                continue
+            where = f"{place}.{field.label}" if place else field.label
             if not field.is_direction:
                 if isinstance(value, (Element, tuple)):
                     yield from _directions(parts, element, value, where)
-            elif value is not None and any(isinstance(x, str) for x in value):
+            elif any(isinstance(x, str) for x in value):
                 numbers = _values(parts, value)
                 if numbers is not None and not any(numbers):
                     cause = "its length is 0 for the given parameters"

@@ -70,6 +70,8 @@ def check_expressions(parts: Parts) -> Iterator[Problem]:
         yield from use.of_state(f"input {quote(name)}", scalars(value, ""))
     yield from use.constant("model", scalars(parts.gravity, "gravity"))
     for name, value in parts.initial.items():
+        if isinstance(value, str) and value in use.good:
+            continue
         yield from use.constant(f"initial {quote(name)}", scalars(value, ""))
     for element, body in parts.bodies:
         yield from use.element(element, body, Use.PARAMETERS)

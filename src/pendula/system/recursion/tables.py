@@ -26,7 +26,7 @@ from pendula.system.recursion.charts import chart_places
 from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 from pendula.system.recursion.load_rows import LoadRows, Point
 from pendula.system.recursion.plane import planar as pl
-from pendula.system.recursion.skeleton import GROUND, Constant, Constants, Hinge, Skeleton, follow_steps, upright
+from pendula.system.recursion.skeleton import GROUND, Constants, Hinge, Skeleton, follow_steps, upright
 
 
 @dataclass(frozen=True)
