@@ -84,8 +84,19 @@ def arm() -> pendula.Model:
         gravity=[0, 0, -9.81],
         bodies=[{"name": n, "rod": {"mass": 1.0, "length": 0.5, "diameter": 0.05}} for n in "abc"],
         joints=[
-            {"name": "p", "type": "revolute", "axis": [0, 1, 0], "parent": "ground", "child": {"body": "a", "at": "top"}},
-            {"name": "q", "type": "universal", "parent": {"body": "a", "at": "tip"}, "child": {"body": "b", "at": "top"}},
+            {
+                "name": "p",
+                "type": "revolute",
+                "axis": [0, 1, 0],
+                "parent": "ground",
+                "child": {"body": "a", "at": "top"},
+            },
+            {
+                "name": "q",
+                "type": "universal",
+                "parent": {"body": "a", "at": "tip"},
+                "child": {"body": "b", "at": "top"},
+            },
             {"name": "r", "type": "prismatic", "axis": [0, 1, 0], "parent": {"body": "b", "at": "tip"}, "child": "c"},
         ],
         forces=[

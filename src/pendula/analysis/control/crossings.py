@@ -62,7 +62,9 @@ def crossings_of(space: StateSpace) -> Crossings:
 
     top = np.inf if space.dt is None else np.pi / space.dt
     found.ends = _ends(space, top)
-    real = all(abs(value(x).imag) <= 1e-12 * abs(value(x)) for x in np.geomspace(low / 3, min(high * 3, top), 7) * 0.987)
+    real = all(
+        abs(value(x).imag) <= 1e-12 * abs(value(x)) for x in np.geomspace(low / 3, min(high * 3, top), 7) * 0.987
+    )
     flat = all(abs(abs(value(x)) - 1) <= 1e-12 for x in np.geomspace(low / 3, min(high * 3, top), 7) * 0.987)
     phase = [] if real else _on_axis(space, _odd_pencil(space), lambda x: value(x).imag / abs(value(x)), low)
     gains = [] if flat else _on_axis(space, _product_pencil(space), lambda x: float(np.log(abs(value(x)))), low)

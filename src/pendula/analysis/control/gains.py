@@ -96,7 +96,9 @@ class Gain:
         states = self.states
         if estimator is not None:
             if estimator.space.dt != self.every or estimator.space.states != self.states:
-                raise UsageError("gain and estimator must belong to the same linear model and sampling time (every=...)")
+                raise UsageError(
+                    "gain and estimator must belong to the same linear model and sampling time (every=...)"
+                )
             seen = estimator.L @ estimator.space.C
             A = np.block([[space.A, -rest], [seen, space.A - self.space.B @ self.K - seen]])
             B, C = np.vstack([B, np.zeros((n, 1))]), np.hstack([np.zeros((1, n)), K])

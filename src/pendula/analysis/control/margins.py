@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -149,7 +150,9 @@ class Margins:
             )
         if self.unmoved.size:
             poles = some([f"{p:.4g}" for p in self.unmoved])
-            lines.append(f"  not influenced by this loop, and not decaying: {counted(self.unmoved.size, 'pole')} {poles}")
+            lines.append(
+                f"  not influenced by this loop, and not decaying: {counted(self.unmoved.size, 'pole')} {poles}"
+            )
         return "\n".join(lines)
 
     def _gain_words(self) -> str:
@@ -202,14 +205,15 @@ def margins_of(space: StateSpace, gain: float = 1.0) -> Margins:
     found = crossings_of(small)
     edges = np.unique(np.concatenate([[0.0], found.critical_gains, [np.inf]]))
     stable_gains = tuple(
-        (float(low), float(high)) for low, high in zip(edges[:-1], edges[1:], strict=True)
+        (float(low), float(high)) for low, high in pairwise(edges)
         if decays(_closed(small, _between(low, high)), loop.dt)
     )  # fmt: skip
     stable = decays(_closed(small, 1.0), loop.dt) and any(low < 1 < high for low, high in stable_gains)
     at, distance = _nearest(small, found)
     return Margins(
         loop, stable, stable_gains, int((~_decaying(small.poles, loop.dt)).sum()),
-        hidden[~_decaying(hidden, loop.dt)], found.phase_at, found.critical_gains, found.gain_at, found.lags, distance, at,
+        hidden[~_decaying(hidden, loop.dt)], found.phase_at, found.critical_gains, found.gain_at, found.lags,
+        distance, at,
     )  # fmt: skip
 
 
@@ -249,7 +253,9 @@ def _nearest(space: StateSpace, found: Crossings) -> tuple[float, float]:
     best, at = float(sizes.min()), float(found.grid[int(np.argmin(sizes))])
     for k in range(1, grid.size - 1):
         if sizes[k] <= min(sizes[k - 1], sizes[k + 1]) and sizes[k] < 1.5 * sizes.min():
-            fit = minimize_scalar(distance, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-10})
+            fit = minimize_scalar(
+                distance, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-10}
+            )
             if fit.fun < best:
                 best, at = float(fit.fun), float(np.exp(fit.x))
     for omega, value in found.ends:  # zero and the highest frequency

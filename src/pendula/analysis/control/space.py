@@ -126,7 +126,7 @@ class StateSpace:
         return locus_of(self, gains)
 
     def margins(self, gain: float = 1.0) -> Margins:
-        """Margins of the loop u = -gain*y of the only input and output; see :meth:`pendula.results.LinearModel.margins`.
+        """Margins of the loop u = -gain*y of the only input and output.
 
         Example:
             >>> import numpy as np

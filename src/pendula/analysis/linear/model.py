@@ -20,8 +20,8 @@ from pendula.words import readable
 if TYPE_CHECKING:
     from pendula.analysis.control.estimators import Estimator
     from pendula.analysis.control.gains import Gain
-    from pendula.analysis.control.reach import Reach
     from pendula.analysis.control.margins import Margins
+    from pendula.analysis.control.reach import Reach
     from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
     from pendula.analysis.control.space import StateSpace
 

@@ -69,9 +69,7 @@ class ForceJointLimit(ForceAcross):
             if getattr(self, end) is not None
         )
 
-    def faults(
-        self, values: Callable[[Sequence[Scalar]], list[float] | None]
-    ) -> Iterator[tuple[str, str, str]]:
+    def faults(self, values: Callable[[Sequence[Scalar]], list[float] | None]) -> Iterator[tuple[str, str, str]]:
         """Limits in the wrong order, and negative numbers."""
         for name in ("stiffness", "dissipation"):
             found = values([getattr(self, name)])

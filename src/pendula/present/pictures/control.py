@@ -63,7 +63,7 @@ def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
 
 
 def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
-    """Figure of a loop over frequency, with its margins: bars from 0 dB at phase crossings, from -180 deg at gain crossings.
+    """Figure of a loop over frequency, with bars from 0 dB at phase crossings and from -180 deg at gain crossings.
 
     Example:
         >>> import pendula

@@ -66,7 +66,13 @@ def control_command(
 
     Example: pendula control cart-pole --at theta=180deg --q x=1 --q theta=10 --r F=0.1 --start theta=150deg --run 8
     """
-    given = {"--plot": plot_file, "--bode": bode_file, "--margins": margins_file, "--step": step_file, "--locus": locus_file}
+    given = {
+        "--plot": plot_file,
+        "--bode": bode_file,
+        "--margins": margins_file,
+        "--step": step_file,
+        "--locus": locus_file,
+    }
     paths = {option: opt.file_of(path, option, "Figure") for option, path in given.items()}
     _check(state_weights, input_weights, poles, every, limits, duration, plot_file, margins_file)
     with Progress(quiet=as_json) as progress:
@@ -106,7 +112,12 @@ def _check(
     if input_weights and not state_weights:
         raise UsageError("--r is the weight of an input in an LQR design; give --q, too")
     designed = bool(poles or state_weights)
-    for option, value in (("--every", every), ("--run", duration), ("--limit", limits or None), ("--margins", margins_file)):
+    for option, value in (
+        ("--every", every),
+        ("--run", duration),
+        ("--limit", limits or None),
+        ("--margins", margins_file),
+    ):
         if value is not None and not designed:
             raise UsageError(f"{option} needs a gain: give --q or --place")
     if plot_file is not None and duration is None:
@@ -189,8 +200,8 @@ def _pole_table(gain: Gain) -> str:
 def _margin_data(found: Margins) -> dict[str, Any]:
     """Margins as plain data; None where there is none or where it is infinite."""
     values = {
-        "gain_margin": found.gain_margin, "gain_reduction": found.gain_reduction, "phase_margin_deg": found.phase_margin,
-        "delay_margin": found.delay_margin, "distance": found.distance,
+        "gain_margin": found.gain_margin, "gain_reduction": found.gain_reduction,
+        "phase_margin_deg": found.phase_margin, "delay_margin": found.delay_margin, "distance": found.distance,
     }  # fmt: skip
     values |= {f"frequency_of_{key}": found.frequency(key) for key in ("gain", "reduction", "phase", "delay")}
     data: dict[str, Any] = {key: x if isfinite(x) else None for key, x in values.items()}
