@@ -268,7 +268,10 @@ class Reader:
             draft.note("contacts: left out")
         limited = [j for j in range(m.njnt) if m.jnt_limited[j]]
         single = [j for j in limited if int(m.jnt_type[j]) in (SLIDE, HINGE)]
-        found = [Limit(self.joint[j], *map(float, m.jnt_range[j]), slides=int(m.jnt_type[j]) == SLIDE) for j in single]
+        found = [
+            Limit(self.joint[j], float(m.jnt_range[j, 0]), float(m.jnt_range[j, 1]), int(m.jnt_type[j]) == SLIDE)
+            for j in single
+        ]
         add_limits(draft, found, None if self.is_off("LIMIT") else limits, dissipation)
         balls = [f"{self.joint[j]} up to {m.jnt_range[j, 1]:.4g}" for j in limited if j not in single]
         if balls:

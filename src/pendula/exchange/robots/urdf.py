@@ -333,7 +333,7 @@ class _Reader:
             limit, dynamics = joint.find("limit"), joint.find("dynamics")
             if limit is not None and joint.get("type") in ("revolute", "prismatic") and name in self.names:
                 ends = [float(self.numbers(limit, f, 1, [0.0], f'joint "{name}"')[0]) for f in ("lower", "upper")]
-                limited.append(Limit(self.names[name], *ends, slides=joint.get("type") == "prismatic"))
+                limited.append(Limit(self.names[name], ends[0], ends[1], slides=joint.get("type") == "prismatic"))
             if float(self.numbers(dynamics, "friction", 1, [0.0], f'joint "{name}"')[0]):
                 rough.append(name)
         add_limits(draft, limited, stiffness, dissipation)
