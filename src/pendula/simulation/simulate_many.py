@@ -12,6 +12,7 @@ import numpy as np
 
 from pendula.errors import NotSupported, UsageError
 from pendula.numerics.steppers import checks
+from pendula.parallel.processes import available_cores
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
@@ -19,7 +20,7 @@ from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
-from pendula.simulation.workers import available_cores, run_chunks
+from pendula.simulation.workers import run_chunks
 from pendula.system.build import compile_system
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.lanes import has_lane_program
