@@ -74,8 +74,8 @@ class Predictability:
 
     Attributes:
         t: times, from the start to the end of the run.
-        error: estimated error of the coordinate that is off most, at these times; at most 1. It is zero (at the start, or
-            at rest) or at least the rounding of the coordinates, since no second run can show less.
+        error: estimated error of the coordinate that is off most, at these times; at most 1. It is zero (at the start,
+            or at rest) or at least the rounding of the coordinates, since no second run can show less.
         coordinate: name of that coordinate at the end.
         until: time after which the error is more than 0.001; None if it never is.
         seen: share of the run that the second run covers; beyond it, the error is extrapolated.
