@@ -15,6 +15,7 @@ NAMES = {
     "pendula.analysis.chaos.lyapunov": "Lyapunov",
     "pendula.analysis.control.estimators": "Estimator",
     "pendula.analysis.control.gains": "Gain",
+    "pendula.analysis.control.margins": "Margins",
     "pendula.analysis.control.reach": "Lost Reach",
     "pendula.analysis.control.responses": "Bode RootLocus StepResponse",
     "pendula.analysis.control.space": "StateSpace",

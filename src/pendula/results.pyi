@@ -7,6 +7,7 @@ from pendula.analysis.charts.chart import Border as Border
 from pendula.analysis.charts.chart import StabilityChart as StabilityChart
 from pendula.analysis.control.estimators import Estimator as Estimator
 from pendula.analysis.control.gains import Gain as Gain
+from pendula.analysis.control.margins import Margins as Margins
 from pendula.analysis.control.reach import Lost as Lost
 from pendula.analysis.control.reach import Reach as Reach
 from pendula.analysis.control.responses import Bode as Bode
@@ -142,6 +143,7 @@ __all__ = [
     "LinearRange",
     "Lost",
     "Lyapunov",
+    "Margins",
     "Mobility",
     "Mode",
     "Modes",

@@ -85,6 +85,7 @@ for _kind, _where, _summary in (
     ("Bode", "control:plot_bode", "magnitudes and phases over frequency"),
     ("StepResponse", "control:plot_step", "outputs after a unit step of each input"),
     ("RootLocus", "control:plot_locus", "poles of the closed loop over the gain"),
+    ("Margins", "control:plot_margins", "Bode diagram of a loop with its gain and phase margins"),
     ("Gain", "control:plot_gain", "poles without and with feedback"),
     ("Estimator", "control:plot_estimator", "poles of a Kalman filter"),
     ("Fit", "fits:plot_fit", "measured and fitted values, and residuals"),
