@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pendula.errors import UsageError
+from pendula.pipes import open_to_write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,11 +65,11 @@ def cannot_write(path: str | os.PathLike[str], error: Exception) -> UsageError:
 @contextlib.contextmanager
 def _whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = os.path.realpath(path)
-    old = _stat(target)
+    old = _stat(path)  # not of the target: /dev/fd/63 leads to a name that no file has
     if old is not None and stat.S_ISDIR(old.st_mode):
         raise IsADirectoryError(21, os.strerror(21), target)
     if old is not None and not stat.S_ISREG(old.st_mode):
-        with open(target, "wb") as file:
+        with open_to_write(path) as file:
             yield file
         return
     if old is not None and not os.access(target, os.W_OK):
@@ -92,7 +93,7 @@ def _whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sync_folder(folder)
 
 
-def _stat(path: str) -> os.stat_result | None:
+def _stat(path: str | os.PathLike[str]) -> os.stat_result | None:
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -177,7 +178,7 @@ def check_writable(path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        old = _stat(os.path.realpath(path))
+        old = _stat(path)
         if old is not None and (stat.S_ISDIR(old.st_mode) or not os.access(path, os.W_OK)):
             code = 21 if stat.S_ISDIR(old.st_mode) else 13
             raise OSError(code, os.strerror(code))

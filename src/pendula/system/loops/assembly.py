@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pendula.arguments import read_names
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.model import Model
@@ -93,7 +94,7 @@ def assemble(
     """
     vector, joints = parameter_vector(system, parameters), system.in_joints
     own = {*system.layout.coordinates, *system.layout.speeds}
-    for name in {*keep, *prefer} - own:
+    for name in {*read_names(keep, "keep"), *read_names(prefer, "prefer")} - own:
         joints.layout.position(name)  # raises if there is no such name
     state = _near(system, near, vector)
     if state.layout is system.layout:
