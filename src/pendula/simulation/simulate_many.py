@@ -10,11 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pendula.arguments import read_number
 from pendula.errors import NotSupported, UsageError, WorkerDied
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
 from pendula.parallel.signals import tidied
+from pendula.room import bytes_of, refuse_if_too_large
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
@@ -30,9 +32,11 @@ from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
+from pendula.words import counted
 
 FEWEST = 64  # smallest chunk, so that lanes are mostly busy
 MOST = 1024
+BY_RUN = 10  # numbers that are kept of every run besides its states
 SMALL = 256  # fewer runs use one process
 
 
@@ -119,6 +123,7 @@ def simulate_many(
     if bad_starts == "raise" and (bad := starts.not_finite(system)):
         run, name = next(iter(bad.items()))
         raise UsageError(f'initial_states: "{name}" of run {run} is not finite ({len(bad)} such runs in all)')
+    refuse_too_many(system, runs, settings.samples.size, save)
     count = _worker_count(workers, runs)
     chunks = _chunks(starts, table, settings, _chunk_size(runs, count, settings, system))
     with tidied():
@@ -139,6 +144,23 @@ def simulate_many(
             store.drop()
             raise
         return store.finish(table, count, time.perf_counter() - begun)
+
+
+def refuse_too_many(system: System, runs: int, samples: int, save: str | Path | None = None) -> None:
+    """Refuses an ensemble whose results would not fit into memory, or with ``save`` onto the disk.
+
+    Raises:
+        UsageError: names the size, what is available and what to reduce.
+    """
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    sampled = bytes_of([(runs, samples, nq + nv)])
+    by_run = bytes_of([(runs, 2 * (nq + nv) + BY_RUN)])
+    refuse_if_too_large(
+        f"{runs:,} runs of {counted(samples, 'sample')} each",
+        by_run + (sampled if save is None else 0),
+        disk={} if save is None else {save: sampled + by_run},
+        reduce="fewer runs or fewer samples" + (", or save=..., which streams them to a file" if save is None else ""),
+    )
 
 
 def _refuse_over_time(system: System) -> None:
@@ -174,7 +196,7 @@ def _settings(
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
     if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
-    t_end = t0 + float(duration)
+    t_end = t0 + read_number(duration, "the duration")
     try:
         checks.check_stepper(stepper, lanes=True)
         checks.check_tolerance(tol)

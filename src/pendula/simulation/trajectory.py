@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pendula.arguments import shortly
+from pendula.errors import UsageError
 from pendula.outcome import Outcome
 from pendula.simulation.defaults import LEAST_SCALE
 from pendula.simulation.events import Crossings
@@ -222,6 +224,8 @@ class Trajectory(Tabular):
         return self.energy.drift
 
     def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise UsageError(f"a quantity of a run has a name, found {shortly(name)}")
         if name in (*self.joint_layout.coordinates, *self.joint_layout.speeds):
             which, k = self.joint_layout.position(name)
             return self.joints[0 if which == "q" else 1][:, k]
