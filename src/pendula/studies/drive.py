@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,8 @@ class Driver:
         self._work: Work | None = None
         self._runner: Runner | None = None
         self._last = FIRST
+        self._already: list[tuple[Array, list[int]]] = []  # cases of earlier parts, and those that failed
+        self._retry = ""
 
     def __enter__(self) -> Driver:
         return self
@@ -69,6 +71,25 @@ class Driver:
     def __exit__(self, *details: object) -> None:
         if self._runner is not None:
             self._runner.close()
+
+    def extend(self, plan: Plan) -> None:
+        """Goes on with a plan that has more cases at its end."""
+        before = self.plan.size
+        more = np.zeros(plan.size - before, dtype=bool)
+        self.plan, self.known = plan, np.concatenate([self.known, more])
+        self._mark(before)
+
+    def mark_known(self, parts: Iterable[Part], retry: str = "") -> None:
+        """Marks the cases that were finished before; with ``retry`` not those that failed."""
+        self._already = [(part.cases, [*part.failures]) for part in parts]
+        self._retry = retry
+        self._mark(0)
+
+    def _mark(self, first: int) -> None:
+        for cases, failed in self._already:
+            self.known[cases[(cases >= first) & (cases < self.plan.size)]] = True
+            if self._retry:
+                self.known[[case for case in failed if first <= case < self.plan.size]] = False
 
     def compute(self, cases: Array) -> None:
         """Computes cases that are not known yet, and commits them.

@@ -12,11 +12,13 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.studies.axes import Axis, Names, Random, read_over
+from pendula.studies.designs import DESIGNS, draws
 from pendula.system.layout import Array
 from pendula.tables.table import Block
 
 CASE, DRAW, REPLICATE = "case", "draw", "replicate"
-DESIGNS = ("random", "latin", "sobol")
+DISTRIBUTION = {"uniform": "uniform", "normal": "normal", "loguniform": "log-uniform"}
+"""distributions of quantities, as the designs call them"""
 MOST_CASES = 10**8
 
 
@@ -31,14 +33,14 @@ class Draws:
         replicates: independent randomizations of "latin" and "sobol", from whose spread errors are estimated.
 
     Example:
-        >>> Draws(1024, "sobol").replicates
-        16
+        >>> Draws(1024, "sobol").replicate[:3].tolist()  # they take turns
+        [0, 1, 2]
     """
 
     count: int
     design: str = "random"
     seed: int = 1
-    replicates: int = 16
+    replicates: int = 32
 
     def __post_init__(self) -> None:
         for name in ("count", "seed", "replicates"):
@@ -122,9 +124,14 @@ class Plan:
         """Values of the random quantities, one for each draw."""
         if self.draws is None:
             return {}
-        from pendula.studies.designs import drawn_values
-
-        return drawn_values(self.random, self.draws)
+        over = {one.name: (DISTRIBUTION[one.distribution], *one.numbers) for one in self.random}
+        rule, which = self.draws, self.draws.replicate
+        found = {name: np.empty(rule.count) for name in over}
+        for replicate in range(int(which.max()) + 1):
+            some = np.flatnonzero(which == replicate)
+            for name, values in draws(rule.design, over, len(some), seed=rule.seed, replicate=replicate).items():
+                found[name][some] = values
+        return found
 
     def values(self, cases: Array) -> dict[str, Array]:
         """Values of everything that varies, for some cases."""
@@ -168,27 +175,27 @@ def _about(axis: Axis) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def make_plan(names: Names, over: Any, draws: Draws | int | Mapping[str, Any] | None) -> Plan:
+def make_plan(names: Names, over: Any, drawn: Draws | int | Mapping[str, Any] | None) -> Plan:
     """The plan of a study.
 
     Args:
         names: what can vary.
         over: values by name (:data:`~pendula.studies.axes.FORMS`), or a list of cases, each with its values by name.
-        draws: how often random quantities are drawn: a number, ``Draws``, or its fields.
+        drawn: how often random quantities are drawn: a number, ``Draws``, or its fields.
 
     Raises:
         UsageError: something cannot be read, or there are too many cases.
     """
     if isinstance(over, Sequence) and not isinstance(over, str):
-        if draws is not None:
+        if drawn is not None:
             raise UsageError("draws are for random quantities, and all cases were listed one by one")
         return _listed_plan(names, over)
     axes, random = read_over(names, over)
-    if random and draws is None:
+    if random and drawn is None:
         raise UsageError(f'over: "{random[0].name}" is random: give the number of draws')
-    if draws is not None and not random:
+    if drawn is not None and not random:
         raise UsageError('draws: nothing is random; give a distribution, such as {"uniform": [0, 1]}')
-    plan = Plan(axes, random, None if draws is None else _read_draws(draws))
+    plan = Plan(axes, random, None if drawn is None else read_draws(drawn))
     if plan.size > MOST_CASES:
         shape = " x ".join(map(str, plan.shape))
         raise UsageError(f"a study has at most {MOST_CASES} cases, found {plan.size} ({shape})")
@@ -198,16 +205,21 @@ def make_plan(names: Names, over: Any, draws: Draws | int | Mapping[str, Any] | 
     return plan
 
 
-def _read_draws(draws: Draws | int | Mapping[str, Any]) -> Draws:
-    if isinstance(draws, Draws):
-        return draws
-    if isinstance(draws, Mapping):
+def read_draws(given: Draws | int | Mapping[str, Any]) -> Draws:
+    """How often random quantities are drawn, from a number, ``Draws``, or its fields.
+
+    Raises:
+        UsageError: a field is unknown or missing.
+    """
+    if isinstance(given, Draws):
+        return given
+    if isinstance(given, Mapping):
         try:
-            return Draws(**draws)
+            return Draws(**given)
         except TypeError:
             fields = ", ".join(Draws.__dataclass_fields__)
-            raise UsageError(f"draws has the fields {fields} (count is needed), found {', '.join(draws)}") from None
-    return Draws(draws)
+            raise UsageError(f"draws has the fields {fields} (count is needed), found {', '.join(given)}") from None
+    return Draws(given)
 
 
 def _listed_plan(names: Names, cases: Sequence[Any]) -> Plan:

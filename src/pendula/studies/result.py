@@ -123,6 +123,27 @@ class Sweep(Tabular):
         size = next((b.values.shape[b.dims.index(dim)] for b in (*self.labels, *self.quantities) if dim in b.dims), 0)
         return np.arange(size) if label is None else label.values
 
+    def estimate(self, quantity: str, **how: Any) -> Estimate:
+        """The mean of a result over all random draws, or the probability of a condition, with its confidence interval.
+
+        Args:
+            quantity: a result, or a condition on one, such as ``"first_t < 10"``.
+            how: ``of`` ("mean" or "probability"), ``level`` (0.95), ``within`` (smallest and largest possible value).
+
+        Raises:
+            UsageError: the study is not over random draws alone, or there is no such result.
+
+        Example:
+            >>> import pendula
+            >>> over = {"theta": {"uniform": [-1.0, 1.0]}}
+            >>> found = pendula.sweep("pendulum", over, duration=1.0, draws=400, on="here")
+            >>> found.estimate("end.theta").samples
+            400
+        """
+        from pendula.studies.staged import estimate_of
+
+        return estimate_of(self, quantity, **how)
+
     def __str__(self) -> str:
         what = " x ".join(f"{n} {name}" for n, name in zip(self.shape, self.dims, strict=True))
         name = f"{self.system.model.name}: " if self.system is not None else ""
@@ -132,7 +153,7 @@ class Sweep(Tabular):
         if inferred:
             lines.append(f"  {inferred} of them inferred from their neighbours")
         lines += [f"  {one}" for one in self.estimates]
-        lines += [f"  {_summary(c.name, c.values, c.unit)}" for c in self._shown()]
+        lines += [f"  {line}" for line in self.ranges()[:SHOWN]]
         hidden = len(self.names) - SHOWN
         if hidden > 0:
             lines.append(f"  ... and {hidden} more")
@@ -142,9 +163,10 @@ class Sweep(Tabular):
             lines += [f"    {n} times: {text}" if n > 1 else f"    {text}" for text, n in reasons]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def _shown(self) -> list[Any]:
+    def ranges(self) -> list[str]:
+        """Every result in a line: its range, or how often each word occurs."""
         columns = [column for block in self.quantities for column in block.quantities()]
-        return columns[:SHOWN]
+        return [_summary(column.name, column.values, column.unit) for column in columns]
 
 
 def _summary(name: str, values: Array, unit: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,12 @@ from pendula.errors import UsageError
 from pendula.model.files import dumps, loads
 from pendula.studies.axes import Names
 from pendula.studies.drive import Driver
-from pendula.studies.plan import Draws, Plan, make_plan
+from pendula.studies.plan import Draws, Plan, make_plan, read_draws
 from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute
 from pendula.studies.result import Sweep, collect, folder_of
 from pendula.studies.saved import SavedPlan, read_plan, write_plan
+from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
+from pendula.studies.stopping import next_stage
 from pendula.studies.store import Store, read_parts, read_study
 from pendula.system.build import compile_again
 from pendula.system.entry import AnySystem, refuse_written, system_of
@@ -29,6 +30,8 @@ def sweep(
     compute: Any = "end",
     *,
     draws: Draws | int | Mapping[str, Any] | None = None,
+    until: Mapping[str, Any] | None = None,
+    refine: Mapping[str, Any] | str | None = None,
     on: Any = None,
     workers: int | None = None,
     save: str | os.PathLike[str] | None = None,
@@ -55,6 +58,11 @@ def sweep(
             "lyapunov"), a function of a :class:`~pendula.results.Case` that returns numbers by name, or several of
             these in a list.
         draws: how often random quantities are drawn: a number, or ``Draws``.
+        until: instead of a number of draws, the accuracy of an estimate: ``{"quantity": "first_t < 10", "half_width":
+            0.01}`` draws until the probability of that condition is known to 0.01 (95 %); of a result without a
+            condition, the mean. Further fields: ``relative``, ``level``, ``of``, ``within``, ``most``.
+        refine: of a grid, compute only every 16th line and what is near changes of a result: ``"stable"``, or
+            ``{"by": "stable", "coarse": 16}``. That result is inferred everywhere else, and ``status`` says where.
         on: where: None, all cores of this machine; "here", this process; "dask", a local Dask cluster; an address such
             as "tcp://host:8786" or a Dask client, that cluster; or any executor of ``concurrent.futures``.
         workers: number of processes; default: the number of cores.
@@ -82,27 +90,65 @@ def sweep(
     """
     given = system_of(system, "sweep")
     refuse_written(given, "sweep")
+    stop = None if until is None else read_until(until)
+    finer = None if refine is None else read_refine(refine)
+    if stop is not None:
+        if finer is not None:
+            raise UsageError("until is for random draws and refine for grids: give one of them")
+        draws = first_draws(stop, draws)
     plan, recipe = prepare(given, over, compute, draws, options)
-    study = describe(given, plan, recipe)
+    if stop is not None and plan.axes:
+        raise UsageError(f'until is for random quantities alone, and "{plan.axes[0].name}" has a list of values')
+    study = describe(given, plan, recipe, stop, finer)
     if retry not in ("", "failed"):
         raise UsageError(f'retry is "failed" or empty, found {retry!r}')
     if save is None:
         if retry:
             raise UsageError("retry is for studies that were saved")
-        with Driver(plan, recipe, None, on=on, workers=workers, on_progress=on_progress, on_start=on_start) as driver:
-            driver.compute(np.arange(plan.size))
-        return collect(plan, driver.parts, study=study, system=given, folder=None)
-    folder = folder_of(save)
-    store = Store(folder, study)
-    store.open()
+        store, folder = None, None
+    else:
+        folder = folder_of(save)
+        store = Store(folder, study)
+        store.open()
     try:
-        write_plan(folder, plan)
         with Driver(plan, recipe, store, on=on, workers=workers, on_progress=on_progress, on_start=on_start) as driver:
-            mark_known(driver, folder, retry)
+
+            def gather(plan: Plan) -> Sweep:
+                parts = driver.parts if folder is None else read_parts(folder)
+                return collect(plan, parts, study=study, system=given, folder=folder)
+
+            def grow(plan: Plan) -> None:
+                if folder is not None:
+                    write_plan(folder, plan)
+
+            if folder is not None:
+                write_plan(folder, plan)
+                driver.mark_known(read_parts(folder), retry)
+            if stop is not None:
+                return draw_until(driver, plan, stop, gather, grow)
+            if finer is not None:
+                return compute_refined(driver, plan, finer, gather)
             driver.compute(np.arange(plan.size))
+            return gather(plan)
     finally:
-        store.close()
-    return collect(plan, read_parts(folder), study=study, system=given, folder=folder)
+        if store is not None:
+            store.close()
+
+
+def first_draws(until: Until, draws: Draws | int | Mapping[str, Any] | None) -> Draws:
+    """The draws of the first stage of a study that ends by its accuracy; of those that were given, design and seed.
+
+    Raises:
+        UsageError: a number of draws was given as well.
+    """
+    given: Any = {} if draws is None else draws
+    if isinstance(given, Draws):
+        given = {"design": given.design, "seed": given.seed}
+    if not isinstance(given, Mapping) or "count" in given:
+        raise UsageError("the number of draws follows from until; draws gives the design and the seed")
+    design = given.get("design", "random")
+    stage = next_stage(until.goal, design)
+    return read_draws({**given, "count": stage.replicates * stage.samples, "replicates": stage.replicates})
 
 
 def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mapping[str, Any]) -> tuple[Plan, Recipe]:
@@ -119,26 +165,23 @@ def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mappin
     return plan, make_recipe(system, compute, options, plan.kinds)
 
 
-def describe(system: System, plan: Plan, recipe: Recipe) -> dict[str, Any]:
+def describe(
+    system: System, plan: Plan, recipe: Recipe, until: Until | None = None, refine: Refine | None = None
+) -> dict[str, Any]:
     """A study as plain data; ``identity`` is what distinguishes it from others."""
+    over = plan.describe()
+    if until is not None:
+        over["draws"] = {name: over["draws"][name] for name in ("design", "seed")}
     identity = {
         "model": dumps(system.model.as_written),
         "formulation": system.formulation,
         "engine": system.engine,
-        "over": plan.describe(),
+        "over": over,
         **recipe.describe(),
+        "until": None if until is None else until.describe(),
+        "refine": None if refine is None else vars(refine).copy(),
     }
     return {"identity": identity, "symbolic_terms": bool(system.symbolic_terms), "name": system.model.name}
-
-
-def mark_known(driver: Driver, folder: Path, retry: str = "") -> None:
-    """Marks the cases that are finished in a folder."""
-    for part in read_parts(folder):
-        inside = part.cases[part.cases < driver.plan.size]
-        driver.known[inside] = True
-        if retry:
-            again = [case for case in part.failures if case < driver.plan.size]
-            driver.known[again] = False
 
 
 def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) -> Sweep:
