@@ -155,7 +155,9 @@ def _checked(
         raise UsageError("a probability is estimated from True and False, or 1 and 0; found other numbers")
     if bounds is not None and not bounds[0] < bounds[1]:
         raise UsageError(f"the smallest possible value must be below the largest, found {within}")
-    if bounds is not None and (np.nanmin(x, initial=bounds[0]) < bounds[0] or np.nanmax(x, initial=bounds[1]) > bounds[1]):
+    if bounds is not None and (
+        np.nanmin(x, initial=bounds[0]) < bounds[0] or np.nanmax(x, initial=bounds[1]) > bounds[1]
+    ):
         raise UsageError(f"samples go from {np.nanmin(x):g} to {np.nanmax(x):g}, beyond the stated range {bounds}")
     lost = np.isnan(x)
     failed = int(lost.sum())
