@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pendula.errors import UsageError
+from pendula.pipes import open_to_write
 
 if TYPE_CHECKING:
     pass
@@ -68,9 +69,9 @@ def cannot_write(path: str | os.PathLike[str], error: Exception) -> UsageError:
 @contextlib.contextmanager
 def _whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = os.path.realpath(path)
-    old = stat_of(target)
+    old = stat_of(path)  # not of the target: /dev/fd/63 leads to a name that no file has
     if old is not None and not stat.S_ISREG(old.st_mode) and not stat.S_ISDIR(old.st_mode):
-        with open(target, "wb") as file:
+        with open_to_write(path) as file:
             yield file
         return
     unfinished = Unfinished(target, old)
@@ -202,7 +203,7 @@ def _lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def stat_of(path: str) -> os.stat_result | None:
+def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
     """What the system knows about a file; None if there is none."""
     try:
         return os.stat(path)
@@ -271,7 +272,7 @@ def check_writable(path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        old = stat_of(os.path.realpath(path))
+        old = stat_of(path)
         if old is not None and (stat.S_ISDIR(old.st_mode) or not os.access(path, os.W_OK)):
             code = 21 if stat.S_ISDIR(old.st_mode) else 13
             raise OSError(code, os.strerror(code))
