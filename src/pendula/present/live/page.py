@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, overload
 
+from pendula.arguments import read_path
 from pendula.errors import UsageError
 from pendula.files import write_text
 from pendula.library.lookup import model_of
@@ -80,7 +81,7 @@ def play(
     if path is None:
         made = live_html(model, initial_state, events)
         return InlinePage(f"{model_of(model, 'play').name}, live", made)
-    target = Path(path)
+    target = read_path(path, "path")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
     write_text(target, live_html(model, initial_state, events))

@@ -82,6 +82,21 @@ def show_ensemble(runs: Ensemble) -> str:
     return card(f"{runs.system.model.name}: {counted(len(runs), 'run')}", facts(about), table, picture_of(runs))
 
 
+def show_sweep(found: Sweep) -> str:
+    """How much of a study is finished, the range of every result, failures, and a picture of one result."""
+    what = " x ".join(f"{n} {name}" for n, name in zip(found.shape, found.dims, strict=True))
+    about = [
+        ("cases", f"{len(found)} ({what})"),
+        ("finished", "all" if found.complete else f"{found.finished} of {len(found)}"),
+        ("failed", str(len(found.failures)) if found.failures else ""),
+        *(("estimate", str(one).splitlines()[0]) for one in found.estimates),
+        *(("note", note) for note in found.notes),
+    ]
+    name = found.system.model.name if found.system is not None else "study"
+    table = grid(["result", "range"], [tuple(line.split(": ", 1)) for line in found.ranges()])
+    return card(f"{name}: study", facts(about), table, picture_of(found) if found.names else "")
+
+
 def show_reactions(found: Reactions) -> str:
     """The largest force and torque of every joint, and both over time."""
     tables = [grid(heads, rows) for heads, rows in (peak_rows(found, "force"), peak_rows(found, "torque"))
