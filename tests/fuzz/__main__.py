@@ -21,6 +21,8 @@ from tests.fuzz.limits import Failure, failures, limit_memory
 
 DERIVED, SIMULATED = 10, 100
 """of so many valid models one is derived, one simulated"""
+PRINTED = 6
+"""largest number of speeds of models whose equations are printed: those of many bodies in space are long"""
 
 
 def try_model(seed: int) -> None:
@@ -38,13 +40,15 @@ def read_model(text: str, seed: int) -> None:
     model = pendula.loads(text)
     assert pendula.loads(pendula.dumps(model)) == model
     if len(model.bodies) > 12:
-        return
+        return  # long, and by design
     if not model.closures:
         describe(model)
     if seed % DERIVED == 0:
-        pendula.print_equations(pendula.derive(model), "c")
+        equations = pendula.derive(model)
+        if len(model.speeds) <= PRINTED:
+            pendula.print_equations(equations, "c")
     if seed % SIMULATED == 1:
-        pendula.simulate(model, 0.02, samples=3)
+        pendula.simulate(model, 0.02, samples=3, max_steps=20_000)
 
 
 def try_command(seed: int) -> None:
