@@ -170,7 +170,6 @@ TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
     "load": (),
     "load_run": (),
     "load_sweep": (),
-    "studies.estimate": (),
     "plot": (),
     "reactions": (),
     "save": ("model.toml",),

@@ -12,7 +12,6 @@ from pendula.lazy import attach
 
 NAMES = {
     "pendula.studies.estimate": "estimate_sweep",
-    "pendula.studies.statistics": "estimate",
 }
 """Every public name of this module, by the module that defines it."""
 
