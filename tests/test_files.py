@@ -227,7 +227,7 @@ def test_an_archive_takes_its_room_at_once(tmp_path, monkeypatch):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(UsageError, match="it takes 1.3 kB, and"):
+    with pytest.raises(UsageError, match=r"it takes 1\.3 kB, and"):
         ArrayArchive(tmp_path / "a.npz", {"x": (10, 3)}, 0)
     assert names(tmp_path) == ["a.npz"]
     assert (tmp_path / "a.npz").read_text() == "old"
