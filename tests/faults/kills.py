@@ -18,8 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from pendula import archives, files
+from pendula import files
 from pendula.files import UNFINISHED
+from pendula.tables import archives
 from tests.faults.writers import Known, Writer, writers
 
 

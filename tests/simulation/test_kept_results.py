@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.archives import ArrayArchive
 from pendula.errors import UsageError, WorkerDied
 from pendula.outcome import Outcome
 from pendula.simulation.chunks import Job
+from pendula.tables.archives import ArrayArchive
 
 RUNS = 300
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pendula.archives import ArrayArchive
 from pendula.errors import UsageError
 from pendula.files import write_arrays
 from pendula.outcome import Outcome
@@ -20,6 +19,7 @@ from pendula.simulation.starts import Starts
 from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array
 from pendula.system.system import System, has_gaps
+from pendula.tables.archives import ArrayArchive
 from pendula.tables.npz_files import arrays_of
 from pendula.words import counted
 
