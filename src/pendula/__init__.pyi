@@ -40,6 +40,7 @@ from pendula.simulation.inputs.kinds import Signal as Signal
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
 from pendula.simulation.tables.load import load_run as load_run
+from pendula.studies.estimate import estimate_sweep as estimate_sweep
 from pendula.studies.sweep import load_sweep as load_sweep
 from pendula.studies.sweep import sweep as sweep
 from pendula.system.build import compile_system as compile_system
@@ -67,6 +68,7 @@ __all__ = [
     "dumps",
     "equilibria",
     "errors",
+    "estimate_sweep",
     "exchange",
     "explain",
     "extend",

@@ -23,6 +23,7 @@ from pendula.words import counted
 @click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @click.option("--save", metavar="FOLDER", help="Folder of the study; default: STUDY.study, beside the file.")
 @click.option("--retry", type=click.Choice(["failed"]), help="Compute cases again that failed.")
+@click.option("--new", "is_new", is_flag=True, help="Write a study to start from to STUDY.toml; compute nothing.")
 @click.option("--dry-run", is_flag=True, help="Estimate time, disk and memory from a few cases; compute no more.")
 @click.option("--show", "only_show", is_flag=True, help="Show what is finished so far; compute nothing.")
 @opt.data_option("Write all results as one table")
@@ -36,6 +37,7 @@ def sweep_command(
     workers: int | None,
     save: str | None,
     retry: str | None,
+    is_new: bool,
     dry_run: bool,
     only_show: bool,
     output: str | None,
@@ -50,6 +52,9 @@ def sweep_command(
     paths = {"-o": opt.file_of(output, "-o", "Sweep"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     from pendula.studies.study_file import read_study_file
 
+    if is_new:
+        _write_example(study)
+        return
     asked = read_study_file(study)
     folder = Path(save) if save else asked.save
     if only_show:
@@ -87,6 +92,18 @@ def sweep_command(
         sys.exit(130)
     if found.failures:
         sys.exit(1)
+
+
+def _write_example(study: str) -> None:
+    from pendula.files import write_text
+    from pendula.studies.study_file import EXAMPLE
+
+    if Path(study).suffix.lower() != ".toml":
+        raise UsageError(f'the name of a study must end in .toml, found "{study}"')
+    if Path(study).exists():
+        raise UsageError(f'"{study}" exists; give the name of a new file')
+    write_text(study, EXAMPLE.format(name=study))
+    click.echo(f"wrote {study}")
 
 
 def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
