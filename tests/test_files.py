@@ -246,6 +246,22 @@ def test_an_archive_that_cannot_have_its_name_is_kept_under_another(tmp_path):
     assert names(tmp_path) == sorted(["a.npz", kept.name])
 
 
+@pytest.mark.parametrize("old", [None, "old"])
+def test_a_file_that_cannot_get_a_name_later_is_copied(tmp_path, monkeypatch, old):
+    def refused(*arguments, **options):
+        raise PermissionError(1, os.strerror(1))
+
+    monkeypatch.setattr(os, "link", refused)
+    if old:
+        (tmp_path / "a.txt").write_text(old)
+        (tmp_path / "a.txt").chmod(0o640)
+    write_text(tmp_path / "a.txt", "new")
+    assert (tmp_path / "a.txt").read_text() == "new"
+    assert names(tmp_path) == ["a.txt"]
+    if old and os.name == "posix":
+        assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o640
+
+
 @posix
 @pytest.mark.parametrize("unnamed", [True, False])
 def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch, unnamed):

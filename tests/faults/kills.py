@@ -169,6 +169,7 @@ def main() -> None:
     chosen = [
         w for w in writers().values() if (not given.only or w.name in given.only) and not (given.quick and w.slow)
     ]
+    chance.shuffle(chosen)  # those that come before the time is over are others each time
     begun = time.monotonic()
     found, kills = {}, 0
     for number, writer in enumerate(chosen):

@@ -35,7 +35,7 @@ class Writer:
         write: writes it; it takes the folder.
         whole: whether a file is whole; default: it has the content of one that was written undisturbed.
         slow: seconds rather than fractions of one.
-        quiet: a file that cannot be written is no error (caches).
+        quiet: a full disk may be no error: a cache, or something that removes files first.
     """
 
     name: str
@@ -192,6 +192,17 @@ def write_paper_figures(folder):
     _write(Chart("a", "b", "x", "y", (Curve("c", (0.0, 1.0), (0.0, 1.0)),)), folder / "chart")
 
 
+def write_study(folder):
+    """A study whose results are computed again; its description stays."""
+    for part in (folder / "study").glob("*/*"):
+        part.unlink()
+    pendula.sweep("pendulum", {"theta": np.linspace(0.1, 1.0, 6)}, save=folder / "study", on="here", duration=0.2)
+
+
+def whole_study(path):
+    return pendula.load_sweep(path.parent)["theta"].shape == (6,)
+
+
 # -- what is whole -------------------------------------------------------------------------------------
 
 
@@ -249,6 +260,7 @@ def writers() -> dict[str, Writer]:
         Writer("player", "player.html", lambda folder: pendula.animate(run(), folder / "player.html"), whole_page),
         Writer("derivation", "story.html", lambda folder: formats.write(story(), folder / "story.html"), whole_page),
         Writer("report", "r.html", lambda folder: pendula.report("pendulum", folder / "r.html"), whole_page, slow=True),
+        Writer("study", "study/study.json", write_study, whole_study, quiet=True),
         Writer("kernel cache", "kernel.kernel", write_kernel),
         Writer("cache of papers", "finding.json", write_finding, quiet=True),
         Writer("studio model", "studio.toml", write_model_in_studio),
@@ -329,18 +341,17 @@ class Known:
     def __init__(self, writer: Writer, folder: Path) -> None:
         self.writer, self.path = writer, folder / writer.target
         writer.write(folder)
-        first, self.bytes = digest(self.path), self.path.stat().st_size
+        self.bytes = self.path.stat().st_size
+        self.digests = {digest(self.path)}
         writer.write(folder)
-        self.digests = {first, digest(self.path)}
 
     def fault(self) -> str:
         """What is wrong with the file now; empty if it is whole."""
         if not self.path.exists():
             return "the old file is lost"
-        if digest(self.path) in self.digests:
-            return ""
         if self.writer.whole is None:
-            return "it differs from what is written undisturbed"
+            same = digest(self.path) in self.digests
+            return "" if same else "it differs from what is written undisturbed"
         try:
             return "" if self.writer.whole(self.path) else "it is half-written"
         except Exception as error:

@@ -29,9 +29,12 @@ from pendula.parallel.worker import carried, main
 from pendula.words import counted
 
 DEATHS = 3
-"""of workers: on one task, after which it is given up; in a row before they could begin, after which all ends"""
+"""of workers on one task, after which it is given up"""
+STARTS = {False: 3, True: 20}
+"""workers in a row that died before they could begin, after which all ends; more if forked, as these begin at once"""
 AHEAD_BYTES = 65_536 if sys.platform == "linux" else 4_096  # a pipe takes so much though nobody reads
 SLICE = 0.2  # seconds between looks at processes whose end their pipe does not show
+PAUSE, LONGEST_PAUSE = 0.01, 5.0  # seconds without a new worker after one that could not begin, if others work
 PATIENCE = 1.0  # seconds that a process has for its end
 
 
@@ -121,6 +124,7 @@ class Processes:
         self._found: list[Done] = []
         self._finished, self._most = 0, 0  # what tasks told in all
         self._early = 0  # workers in a row that died before they could begin
+        self._not_before = 0.0  # no new worker next to others until then
         self._stopping = False
         self._context = contextlib.ExitStack()
         self._interrupt = Interrupt() if stop_on_interrupt else None
@@ -180,7 +184,7 @@ class Processes:
     @property
     def pids(self) -> list[int]:
         """Ids of the processes that run."""
-        return [worker.process.pid for worker in self._workers]
+        return [worker.process.pid for worker in self._workers if worker.process.exitcode is None]
 
     def wait(self, timeout: float) -> list[Done]:
         """What finished since the last call, in the order in which it did; waits for at least one, up to ``timeout``.
@@ -276,6 +280,8 @@ class Processes:
                 if self._queue and len(worker.tasks) < most and not self._stopping:
                     self._give(worker, ahead=most == 2)
             while most == 1 and self._queue and len(self._workers) < self._count and not self._stopping:
+                if self._workers and time.monotonic() < self._not_before:
+                    break
                 try:
                     self._workers.append(self._start())
                 except OSError as error:
@@ -343,8 +349,9 @@ class Processes:
             return
         if not worker.ready:
             self._early += 1
-            if self._early >= DEATHS:
+            if self._early >= STARTS[worker.forked] and not any(other.ready for other in self._workers):
                 raise WorkerDied(_cannot_begin(code, worker.forked))
+            self._not_before = time.monotonic() + min(PAUSE * 2**self._early, LONGEST_PAUSE)
         elif worker.tasks:
             first = worker.tasks[0]
             first.deaths += 1
@@ -392,6 +399,6 @@ def _kills(code: int | None, deaths: int) -> str:
 def _cannot_begin(code: int | None, forked: bool) -> str:
     hint = "" if forked else ', and a script that starts processes needs `if __name__ == "__main__":`'
     return (
-        f"worker processes die before they begin, {DEATHS} in a row; the last one {_how(code)}.\n"
+        f"worker processes die before they begin, {STARTS[forked]} in a row; the last one {_how(code)}.\n"
         f"  Try: one worker, or more memory for each{hint}."
     )

@@ -111,7 +111,7 @@ class Unfinished:
         return handle
 
     def _named(self, flags: int) -> int:
-        name = os.path.join(self._folder, f"{self._begin}{secrets.token_hex(6)}{UNFINISHED}")
+        name = self._other_name()
         handle = os.open(name, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         self._name = name
         _lock(handle)
@@ -134,32 +134,46 @@ class Unfinished:
         """Brings the content to the disk and gives the file its name."""
         self.file.flush()
         os.fsync(self.file.fileno())
-        if not self._name:
-            self._link()
-        self.file.close()
+        if self._name:
+            self.file.close()  # Windows renames no file that is open
+        elif self._link(self._target):
+            _sync_folder(self._folder)
+            return
+        else:  # rename alone replaces an old file
+            other = self._other_name()
+            if self._link(other):
+                self._name = other
+            else:
+                self._copy()
         os.replace(self._name, self._target)
         self._name = ""
         _sync_folder(self._folder)
 
-    def _link(self) -> None:
-        """A temporary name for a file without one; rename alone replaces an old file."""
-        name = os.path.join(self._folder, f"{self._begin}{secrets.token_hex(6)}{UNFINISHED}")
+    def _other_name(self) -> str:
+        return os.path.join(self._folder, f"{self._begin}{secrets.token_hex(6)}{UNFINISHED}")
+
+    def _link(self, name: str) -> bool:
+        """Gives a file without a name one that no other has; False if it cannot have it."""
         folder = os.open(self._folder or ".", os.O_RDONLY)
         try:
             source = f"/proc/self/fd/{self.file.fileno()}"
             os.link(source, name, src_dir_fd=folder, follow_symlinks=True)  # the folder: else it would link the link
-            self._name = name
         except OSError:
-            import shutil
-
-            with os.fdopen(self._named(os.O_RDWR), "wb") as copy:
-                self.file.seek(0)
-                shutil.copyfileobj(self.file, copy)
-                os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(self.file.fileno()).st_mode))
-                copy.flush()
-                os.fsync(copy.fileno())
+            return False
         finally:
             os.close(folder)
+        return True
+
+    def _copy(self) -> None:
+        """A copy with a name, where files without one cannot get one later."""
+        import shutil
+
+        with os.fdopen(self._named(os.O_RDWR), "wb") as copy:
+            self.file.seek(0)
+            shutil.copyfileobj(self.file, copy)
+            os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(self.file.fileno()).st_mode))
+            copy.flush()
+            os.fsync(copy.fileno())
 
     def keep(self) -> str:
         """Saves a whole file that cannot have its name under another one, in its folder or that for temporary files."""
