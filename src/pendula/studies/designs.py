@@ -123,7 +123,7 @@ def _mapped(u: Array, kind: str, a: float, b: float) -> Array:
 
         return np.asarray(a + b * ndtri(np.maximum(u, SMALLEST)))
     if kind == "log-uniform":
-        return np.clip(np.exp(np.log(a) + u * np.log(b / a)), a, b)  # type: ignore[no-any-return]
+        return np.clip(np.exp(np.log(a) + u * np.log(b / a)), a, b)
     return np.minimum(a + u * (b - a), b)
 
 
