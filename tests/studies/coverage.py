@@ -74,11 +74,15 @@ def replicated_studies(design: str, name: str, count: int, samples: int, replica
 
 def replicated_stopped(design: str, name: str, count: int, goal: Goal) -> list[Estimate]:
     def study(seed: int) -> Estimate:
-        values = np.empty((0, 0))
-        while not (stage := next_stage(goal, design, values)).done:
-            kept = len(values) if values.size and stage.samples == values.shape[1] else 0
-            fresh = [replicate(design, name, stage.samples, seed, r) for r in range(kept, stage.replicates)]
-            values = np.concatenate([values[:kept], fresh]) if kept else np.array(fresh)
+        rows: list[np.ndarray] = []
+        stage = next_stage(goal, design)
+        while not stage.done:
+            if design == "sobol" and rows and stage.samples > rows[0].size:
+                rows = []
+            # Sobol sequences are drawn ahead: their first samples stay the same.
+            length = max(stage.samples, 128) if design == "sobol" else stage.samples
+            rows += [replicate(design, name, length, seed, r) for r in range(len(rows), stage.replicates)]
+            stage = next_stage(goal, design, np.array(rows)[:, : stage.samples])
         assert stage.estimate is not None
         return stage.estimate
 
