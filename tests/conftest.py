@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from functools import lru_cache
 
 import pytest
 
-from pendula.system.code import programs
+from pendula.system.code import llvm, module, programs
+from pendula.system.taylor import code as taylor_code
 from tests.helpers import VARIANTS
+
+# Tests make the same few systems again and again: equal LLVM text is compiled once, and what it gives is never changed.
+llvm.build_module = taylor_code.build_module = lru_cache(maxsize=1000)(module.build_module)
 
 gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default looks for cycles among them all the time
 

@@ -23,14 +23,17 @@ def state_rows(
     q, t = np.asarray(q, dtype=float), np.asarray(t, dtype=float)
     nq, nv = len(layout.coordinates), len(layout.speeds)
     v = np.zeros((*q.shape[:-1], nv)) if v is None else np.asarray(v, dtype=float)
-    if q.shape == (nq,) and v.shape == (nv,) and t.ndim == 0 and u.ndim == 1 and not extra:  # the usual single state
-        return np.concatenate((t[None], q, v, u))[None], ()
+    extras = [(np.asarray(array, dtype=float), count) for array, count in extra]
+    if q.shape == (nq,) and v.shape == (nv,) and t.ndim == 0 and u.ndim == 1:  # the usual single state
+        if not extras:
+            return np.concatenate((t[None], q, v, u))[None], ()
+        if all(array.shape == (count,) for array, count in extras):
+            return np.concatenate((t[None], q, v, u, *[array for array, _ in extras]))[None], ()
     for name, array, names in (("q", q, layout.coordinates), ("v", v, layout.speeds)):
         if array.shape[-1:] != (len(names),):
             raise UsageError(
                 f"{name} must end in {len(names)} entries ({', '.join(names[:6])}), got shape {array.shape}"
             )
-    extras = [(np.asarray(array, dtype=float), count) for array, count in extra]
     for array, count in extras:
         if array.shape[-1:] != (count,):
             raise UsageError(f"an argument must end in {count} entries, got shape {array.shape}")
@@ -40,8 +43,11 @@ def state_rows(
     except ValueError:
         shapes = ", ".join(str(b.shape[:-1]) for b in blocks)
         raise UsageError(f"the batch shapes of t, q, v, u do not fit together: {shapes}") from None
-    rows = np.concatenate([np.broadcast_to(b, (*batch, b.shape[-1])) for b in blocks], axis=-1)
-    return np.ascontiguousarray(rows.reshape(-1, rows.shape[-1])), batch
+    rows, at = np.empty((*batch, sum(b.shape[-1] for b in blocks))), 0
+    for b in blocks:
+        rows[..., at : at + b.shape[-1]] = b
+        at += b.shape[-1]
+    return rows.reshape(-1, at), batch
 
 
 def column_count(layout: Layout, by: str) -> int:
