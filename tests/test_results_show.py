@@ -52,6 +52,7 @@ MAKERS = {
     "Bode": lambda: pendula.linearize("cart-pole", {"theta": 0}).bode(),
     "StepResponse": lambda: pendula.linearize("cart-pole", {"theta": 0}).step(duration=2.0),
     "RootLocus": lambda: pendula.linearize("cart-pole", {"theta": 0}).root_locus("x"),
+    "Margins": lambda: pendula.linearize("cart-pole", {"theta": "180deg"}).lqr({"x": 1}).margins(),
     "Gain": lambda: pendula.linearize("cart-pole", {"theta": 0}).lqr(1.0),
     "Estimator": lambda: pendula.linearize("cart-pole", {"theta": 0}).kalman(),
     "Fit": lambda: pendula.fit(

@@ -45,6 +45,8 @@ NAMES = {
     "pendula.simulation.simulate": "simulate",
     "pendula.simulation.simulate_many": "simulate_many",
     "pendula.simulation.tables.load": "load_run",
+    "pendula.studies.estimate": "estimate_sweep",
+    "pendula.studies.sweep": "load_sweep sweep",
     "pendula.system.build": "compile_system",
     "pendula.system.entry": "assemble mobility",
     "pendula.system.layout": "State",

@@ -40,6 +40,9 @@ from pendula.simulation.inputs.kinds import Signal as Signal
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
 from pendula.simulation.tables.load import load_run as load_run
+from pendula.studies.estimate import estimate_sweep as estimate_sweep
+from pendula.studies.sweep import load_sweep as load_sweep
+from pendula.studies.sweep import sweep as sweep
 from pendula.system.build import compile_system as compile_system
 from pendula.system.entry import assemble as assemble
 from pendula.system.entry import mobility as mobility
@@ -65,6 +68,7 @@ __all__ = [
     "dumps",
     "equilibria",
     "errors",
+    "estimate_sweep",
     "exchange",
     "explain",
     "extend",
@@ -76,6 +80,7 @@ __all__ = [
     "linearize",
     "load",
     "load_run",
+    "load_sweep",
     "loads",
     "mobility",
     "model",
@@ -91,6 +96,7 @@ __all__ = [
     "simulate",
     "simulate_many",
     "stability",
+    "sweep",
 ]
 
 __version__: str

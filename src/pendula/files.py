@@ -1,18 +1,21 @@
 """The one writer of files: a file under its final name is whole, and an old one is replaced only by a whole one.
 
-Everything that Pendula writes goes through here. The content goes to a temporary name in the same folder and to the
-disk (fsync), then the file is renamed. Whenever the process or the machine stops, the final name holds either the old
-file or the new one. A disk that is full, a folder that does not exist or is closed to the user is one
-:class:`~pendula.errors.UsageError` that names the path; then nothing has changed on disk.
+Everything that Pendula writes goes through here. The content goes to a file without a name (or with a temporary one,
+where files must have names) in the same folder and to the disk (fsync), then the file gets its name. Whenever the
+process or the machine stops, the final name holds either the old file or the new one. A disk that is full, a folder
+that does not exist or is closed to the user is one :class:`~pendula.errors.UsageError` that names the path; then
+nothing has changed on disk.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,10 +24,11 @@ from pendula.errors import UsageError
 from pendula.pipes import open_to_write
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 UNFINISHED = ".part"  # how the names of files end while they are written
 _NAME_CHARACTERS = 40  # of the final name that the temporary one repeats
+_ABANDONED = 60.0  # seconds after which a file that nobody writes is removed
 
 
 @contextlib.contextmanager
@@ -65,35 +69,142 @@ def cannot_write(path: str | os.PathLike[str], error: Exception) -> UsageError:
 @contextlib.contextmanager
 def _whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = os.path.realpath(path)
-    old = _stat(path)  # not of the target: /dev/fd/63 leads to a name that no file has
-    if old is not None and stat.S_ISDIR(old.st_mode):
-        raise IsADirectoryError(21, os.strerror(21), target)
-    if old is not None and not stat.S_ISREG(old.st_mode):
+    old = stat_of(path)  # not of the target: /dev/fd/63 leads to a name that no file has
+    if old is not None and not stat.S_ISREG(old.st_mode) and not stat.S_ISDIR(old.st_mode):
         with open_to_write(path) as file:
             yield file
         return
-    if old is not None and not os.access(target, os.W_OK):
-        raise PermissionError(13, os.strerror(13), target)
-    folder, name = os.path.split(target)
-    unfinished = os.path.join(folder, f".{name[:_NAME_CHARACTERS]}.{secrets.token_hex(6)}{UNFINISHED}")
-    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    handle = os.open(unfinished, flags, 0o666)
+    unfinished = Unfinished(target, old)
     try:
-        with os.fdopen(handle, "w+b") as file:
-            if old is not None and hasattr(os, "fchmod"):
-                os.fchmod(handle, stat.S_IMODE(old.st_mode))
-            yield file
-            file.flush()
-            os.fsync(handle)
-        os.replace(unfinished, target)
-    except BaseException:
+        yield unfinished.file
+        unfinished.publish()
+    finally:
+        unfinished.drop()
+
+
+class Unfinished:
+    """A new file that has no name until it is whole, so that nothing stays if the process is killed.
+
+    Where files must have names (other systems than Linux, some file systems) it has a temporary one, and what killed
+    processes left of the same file is removed.
+    """
+
+    def __init__(self, target: str, old: os.stat_result | None) -> None:
+        if old is not None and stat.S_ISDIR(old.st_mode):
+            raise IsADirectoryError(21, os.strerror(21), target)
+        if old is not None and not os.access(target, os.W_OK):
+            raise PermissionError(13, os.strerror(13), target)
+        self._target, self._name = target, ""
+        self._folder, name = os.path.split(target)
+        self._begin = f".{name[:_NAME_CHARACTERS]}."
+        self.file = os.fdopen(self._open(), "w+b")
+        if old is not None and hasattr(os, "fchmod"):
+            os.fchmod(self.file.fileno(), stat.S_IMODE(old.st_mode))
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+        if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):  # this file system has none
+                return os.open(self._folder or ".", flags | os.O_TMPFILE, 0o666)
+        handle = self._named(flags)
+        self._remove_abandoned()
+        return handle
+
+    def _named(self, flags: int) -> int:
+        name = os.path.join(self._folder, f"{self._begin}{secrets.token_hex(6)}{UNFINISHED}")
+        handle = os.open(name, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        self._name = name
+        _lock(handle)
+        return handle
+
+    def _remove_abandoned(self) -> None:
+        """Removes files that nobody writes any more: whoever writes one holds its lock."""
+        for entry in os.scandir(self._folder or "."):
+            left = entry.name.startswith(self._begin) and entry.name.endswith(UNFINISHED) and entry.path != self._name
+            with contextlib.suppress(OSError):
+                if left and time.time() - entry.stat().st_mtime > _ABANDONED:
+                    handle = os.open(entry.path, os.O_RDWR)
+                    try:
+                        _lock(handle)
+                    finally:
+                        os.close(handle)
+                    os.unlink(entry.path)
+
+    def publish(self) -> None:
+        """Brings the content to the disk and gives the file its name."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        if not self._name:
+            self._link()
+        self.file.close()
+        os.replace(self._name, self._target)
+        self._name = ""
+        _sync_folder(self._folder)
+
+    def _link(self) -> None:
+        """A temporary name for a file without one; rename alone replaces an old file."""
+        name = os.path.join(self._folder, f"{self._begin}{secrets.token_hex(6)}{UNFINISHED}")
+        folder = os.open(self._folder or ".", os.O_RDONLY)
+        try:
+            source = f"/proc/self/fd/{self.file.fileno()}"
+            os.link(source, name, src_dir_fd=folder, follow_symlinks=True)  # the folder: else it would link the link
+            self._name = name
+        except OSError:
+            import shutil
+
+            with os.fdopen(self._named(os.O_RDWR), "wb") as copy:
+                self.file.seek(0)
+                shutil.copyfileobj(self.file, copy)
+                os.fchmod(copy.fileno(), stat.S_IMODE(os.fstat(self.file.fileno()).st_mode))
+                copy.flush()
+                os.fsync(copy.fileno())
+        finally:
+            os.close(folder)
+
+    def keep(self) -> str:
+        """Saves a whole file that cannot have its name under another one, in its folder or that for temporary files."""
+        stem, ending = os.path.splitext(os.path.basename(self._target))
+        name = f"{stem[:_NAME_CHARACTERS]}-{secrets.token_hex(4)}{ending}"
         with contextlib.suppress(OSError):
-            os.unlink(unfinished)
-        raise
-    _sync_folder(folder)
+            if self._name:
+                other = os.path.join(self._folder, name)
+                os.rename(self._name, other)
+                self._name = ""
+                return other
+        with contextlib.suppress(OSError, ValueError):  # ValueError: it was closed
+            import shutil
+            import tempfile
+
+            other = os.path.join(tempfile.gettempdir(), name)
+            self.file.seek(0)
+            with writing(other) as copy:
+                shutil.copyfileobj(self.file, copy)
+            return other
+        return ""
+
+    def drop(self) -> None:
+        """Removes the file, unless it was published."""
+        with contextlib.suppress(OSError):  # a buffer that finds no room
+            self.file.close()
+        if self._name:
+            with contextlib.suppress(OSError):
+                os.unlink(self._name)
 
 
-def _stat(path: str | os.PathLike[str]) -> os.stat_result | None:
+def _lock(handle: int) -> None:
+    """Locks an open file where that can be done.
+
+    Raises:
+        OSError: another process holds it.
+    """
+    with contextlib.suppress(ImportError):  # Windows, where a file that is open cannot be removed anyway
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """What the system knows about a file; None if there is none."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -140,29 +251,12 @@ def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None
     if not named.suffix:
         named = named.with_name(f"{named.name}.png")
     kind = named.suffix[1:].lower()
-    with writing(named) as file:
-        if kind == "png" and dpi in (None, figure.dpi) and hasattr(figure.canvas, "print_png"):
-            figure.canvas.print_png(file)  # savefig would draw everything twice
-        else:
-            figure.savefig(file, dpi=dpi or "figure", format=kind)
-
-
-def scratch_array(path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """A new array in a file, for numbers that memory would not hold. The room on disk is taken at once.
-
-    Raises:
-        UsageError: there is not enough room. (Found out later, while the array is filled, it would end the process.)
-    """
-    import numpy as np
-
-    array = np.lib.format.open_memmap(path, "w+", kind, shape)
-    try:
-        if hasattr(os, "posix_fallocate"):
-            with open(path, "r+b") as file:
-                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    return array
+    drawn = io.BytesIO()  # Matplotlib's PDF ends in other errors when a file finds no room
+    if kind == "png" and dpi in (None, figure.dpi) and hasattr(figure.canvas, "print_png"):
+        figure.canvas.print_png(drawn)  # savefig would draw everything twice
+    else:
+        figure.savefig(drawn, dpi=dpi or "figure", format=kind)
+    write_bytes(named, drawn.getvalue())
 
 
 def open_lock(path: Path) -> BinaryIO:
@@ -178,7 +272,7 @@ def check_writable(path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        old = _stat(path)
+        old = stat_of(path)
         if old is not None and (stat.S_ISDIR(old.st_mode) or not os.access(path, os.W_OK)):
             code = 21 if stat.S_ISDIR(old.st_mode) else 13
             raise OSError(code, os.strerror(code))

@@ -34,6 +34,11 @@ def exact_numbers() -> Iterator[None]:
         _EXACT.reset(before)
 
 
+def exact() -> bool:
+    """Whether numbers become exact fractions here."""
+    return _EXACT.get()
+
+
 def number(value: int | float) -> Expr:
     """A number for symbolic use: integral values become exact integers, so that SymEngine simplifies 0 and 1."""
     if float(value).is_integer() and abs(value) < 1e15:

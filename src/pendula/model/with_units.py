@@ -80,6 +80,8 @@ def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], 
         quantity = quantity_in(value, known)
         if quantity is not None:
             found.append(Found(path, quantity))
+    elif type(value) in (int, float):
+        return
     elif isinstance(value, Mapping):
         names_are_free = path in (("parameters",), ("inputs",), ("initial",))
         for key, entry in value.items():

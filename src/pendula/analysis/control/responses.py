@@ -199,7 +199,7 @@ def bode_of(space: StateSpace, frequencies: Any = None) -> Bode:
     """The frequency response at angular frequencies; default: about the poles."""
     check_inputs(space)
     if frequencies is None:
-        omega = _around_poles(space)
+        omega = around_poles(space)
     else:
         omega = np.atleast_1d(np.asarray(frequencies, dtype=float))
         if omega.ndim != 1 or omega.size == 0 or not (np.isfinite(omega).all() and (omega > 0).all()):
@@ -212,7 +212,8 @@ def bode_of(space: StateSpace, frequencies: Any = None) -> Bode:
     return Bode(omega, found, space)
 
 
-def _around_poles(space: StateSpace) -> Array:
+def around_poles(space: StateSpace) -> Array:
+    """Angular frequencies from below the slowest pole to above the fastest one."""
     poles = space.poles
     if space.dt is not None:
         poles = np.log(poles[poles != 0].astype(complex)) / space.dt

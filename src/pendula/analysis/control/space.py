@@ -15,6 +15,7 @@ from pendula.system.layout import Array
 from pendula.words import readable, some
 
 if TYPE_CHECKING:
+    from pendula.analysis.control.margins import Margins
     from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
     from pendula.analysis.linear.model import LinearModel
 
@@ -123,6 +124,21 @@ class StateSpace:
         from pendula.analysis.control.responses import locus_of
 
         return locus_of(self, gains)
+
+    def margins(self, gain: float = 1.0) -> Margins:
+        """Margins of the loop u = -gain*y of the only input and output.
+
+        Example:
+            >>> import numpy as np
+            >>> A, B = np.array([[0.0, 1, 0], [0, 0, 1], [0, -2, -3]]), np.array([[0.0], [0], [1]])
+            >>> C, D = np.array([[1.0, 0, 0]]), np.zeros((1, 1))
+            >>> third = StateSpace(A, B, C, D, ("a", "b", "c"), ("u",), ("y",), {})  # 1/(s (s + 1) (s + 2))
+            >>> round(third.margins().gain_margin, 9), round(third.margins(12.0).stable_gains[0][1], 9)
+            (6.0, 0.5)
+        """
+        from pendula.analysis.control.margins import margins_of
+
+        return margins_of(self, gain)
 
     def to_control(self) -> Any:
         """The system as a ``StateSpace`` of python-control, with the same names (which allow no dots there: ``a_b``).

@@ -320,7 +320,12 @@ def _nearest(known: Array | None, one: Array) -> int | None:
 
 
 def lowest_equilibrium(
-    system: AnySystem, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
+    system: AnySystem,
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+    rates: Mapping[str, float] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Equilibrium | None:
     """The equilibrium of least potential among those found; None if there is none.
 
@@ -328,7 +333,7 @@ def lowest_equilibrium(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        inputs, parameters, rates: as in :func:`pendula.find_equilibria`.
+        inputs, parameters, rates, on_progress: as in :func:`pendula.find_equilibria`.
 
     Example:
         >>> import pendula
@@ -341,7 +346,7 @@ def lowest_equilibrium(
     still = np.zeros(len(joints.layout.speeds))
     proof = None if rates else prove_tree(balance, still, most=0)
     if proof is None:
-        found = find_equilibria(system, inputs=inputs, parameters=parameters, rates=rates)
+        found = find_equilibria(system, inputs=inputs, parameters=parameters, rates=rates, on_progress=on_progress)
         return found[0] if len(found) else None
     q = np.asarray(proof.states[0])
     q = q - 2 * math.pi * np.round(q / (2 * math.pi))

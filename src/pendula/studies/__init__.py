@@ -1,0 +1,1 @@
+"""Studies: many cases of a mechanism, resumable, on one machine or many."""
