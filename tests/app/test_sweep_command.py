@@ -13,7 +13,6 @@ from pendula.studies.study_file import read_study_file
 from tests.app.conftest import run_command as run_result
 
 
-
 def run_command(*words):
     """Exit code, output and messages of a command."""
     found = run_result(*map(str, words))
@@ -71,7 +70,9 @@ def test_an_estimate_computes_nothing_that_stays(study):
     assert "14 cases" in out
     assert "disk:" in out
     assert not study.with_suffix(".study").exists()
-    cost = estimate_sweep("pendulum", {"theta": "0:1:10000", "l": "1:2:10000"}, "states", samples=10000, save=study.parent)
+    cost = estimate_sweep(
+        "pendulum", {"theta": "0:1:10000", "l": "1:2:10000"}, "states", samples=10000, save=study.parent
+    )
     assert not cost.fits  # terabytes
     assert "does not fit" in str(cost)
 
