@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import pendula
-from pendula import pipes
 from pendula.errors import ModelError, UsageError
-from pendula.files import check_writable, write_text
+from pendula.storage import pipes
+from pendula.storage.files import check_writable, write_text
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 

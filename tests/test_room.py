@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import room
 from pendula.errors import UsageError
+from pendula.storage import room
 from tests.app.conftest import run_command
 
 

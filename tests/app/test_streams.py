@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import pendula as package
-from pendula import files
 from pendula.errors import UsageError
+from pendula.storage import files
 
 PROGRAM = [sys.executable, "-m", "pendula"]
 

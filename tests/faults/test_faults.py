@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import pendula
-from pendula import files
+from pendula.storage import files
 
 if os.name != "posix":
     pytest.skip("signals and limits are POSIX", allow_module_level=True)

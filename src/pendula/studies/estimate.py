@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.parallel.processes import available_cores
-from pendula.room import bytes_available_memory, bytes_free_on_disk, in_words
+from pendula.storage.room import bytes_available_memory, bytes_free_on_disk, in_words
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Recipe, Task, Work
 from pendula.studies.result import folder_of

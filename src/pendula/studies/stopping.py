@@ -144,11 +144,12 @@ def next_stage(goal: Goal, design: str, values: npt.ArrayLike | None = None) -> 
     except UsageError as error:
         if not np.isnan(x).any():
             raise
-        return Stage(*now, True, str(error))
+        return Stage(now[0], now[1], True, str(error))
     if design == "sobol" and goal.met_by(found) and not _decided_ahead(goal, x):
         return _grown(goal, design, now, found, "short enough by chance, perhaps: one doubling more decides")
     if goal.met_by(found):
-        return Stage(*now, True, f"half-width {found.half_width:.3g} reached, wanted {goal.width(found):.3g}", found)
+        reached = f"half-width {found.half_width:.3g} reached, wanted {goal.width(found):.3g}"
+        return Stage(now[0], now[1], True, reached, found)
     return _grown(goal, design, now, found, f"half-width {found.half_width:.3g}, wanted {goal.width(found):.3g}")
 
 

@@ -14,23 +14,6 @@ from pendula.model.files import read_toml
 OWN = ("model", "parameters", "formulation", "engine", "over", "cases", "compute", "draws", "refine", "until", "save")
 """fields of a study; all others are settings of its computations"""
 
-EXAMPLE = """\
-# When does a double pendulum turn over for the first time?
-#   pendula sweep {name} --dry-run              what it will cost
-#   pendula sweep {name} --plot flips.png       compute and draw; if it is stopped, the same command continues
-
-model = "chain"                  # a library mechanism, or a model file beside this one
-parameters = {{ links = 2 }}
-compute = "first"                # also: end, states, energies, extremes, equilibria, spectrum, verdict, ...
-duration = 10
-within = {{ theta1 = "180deg", theta2 = "180deg" }}      # a run ends where it leaves these bounds
-
-[over]                           # LOW:HIGH:COUNT, a list, or a distribution such as {{ uniform = [0, 1] }}
-theta1 = "-179deg:179deg:60"
-theta2 = "-179deg:179deg:60"
-"""
-"""a study to start from"""
-
 
 @dataclass(frozen=True)
 class Study:

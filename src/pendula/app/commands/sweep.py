@@ -15,6 +15,23 @@ from pendula.errors import UsageError
 from pendula.present.words.tables import heading
 from pendula.words import counted
 
+EXAMPLE = """\
+# When does a double pendulum turn over for the first time?
+#   pendula sweep {name} --dry-run              what it will cost
+#   pendula sweep {name} --plot flips.png       compute and draw; if it is stopped, the same command continues
+
+model = "chain"                  # a library mechanism, or a model file beside this one
+parameters = {{ links = 2 }}
+compute = "first"                # also: end, states, energies, extremes, equilibria, spectrum, verdict, ...
+duration = 10
+within = {{ theta1 = "180deg", theta2 = "180deg" }}      # a run ends where it leaves these bounds
+
+[over]                           # LOW:HIGH:COUNT, a list, or a distribution such as {{ uniform = [0, 1] }}
+theta1 = "-179deg:179deg:60"
+theta2 = "-179deg:179deg:60"
+"""
+"""a study to start from"""
+
 
 @click.command("sweep")
 @click.argument("study", metavar="STUDY.toml")
@@ -73,8 +90,7 @@ def sweep_command(
         if dry_run:
             from pendula.studies.estimate import estimate_sweep
 
-            cost = estimate_sweep(system, workers=workers, save=folder, **_plain(asked.arguments()))
-            _show_cost(cost, as_json)
+            _show_cost(estimate_sweep(system, workers=workers, save=folder, **_plain(asked.arguments())), as_json)
             return
         from pendula.studies.sweep import sweep
 
@@ -95,8 +111,7 @@ def sweep_command(
 
 
 def _write_example(study: str) -> None:
-    from pendula.files import write_text
-    from pendula.studies.study_file import EXAMPLE
+    from pendula.storage.files import write_text
 
     if Path(study).suffix.lower() != ".toml":
         raise UsageError(f'the name of a study must end in .toml, found "{study}"')

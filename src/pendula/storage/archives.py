@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.files import Unfinished, cannot_write, stat_of
-from pendula.room import in_words
+from pendula.storage.files import Unfinished, cannot_write, stat_of
+from pendula.storage.room import in_words
 
 _ALIGNED = 64  # bytes
 _PADDING_FIELD = 0xD935  # of an entry in a zip file; tools that align entries use this one
