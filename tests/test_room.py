@@ -55,7 +55,7 @@ def test_many_runs_that_do_not_fit_into_memory_are_refused_before_they_begin(mon
 
 def test_many_runs_that_do_not_fit_onto_the_disk_are_refused_before_they_begin(monkeypatch, tmp_path):
     monkeypatch.setattr(room, "bytes_free_on_disk", lambda path: 10**9)
-    with pytest.raises(UsageError, match=r'need 3\.2 GB on the disk of ".*runs\.npz", and 1\.0 GB are free'):
+    with pytest.raises(UsageError, match=r'need 1\.6 GB on the disk of ".*runs\.npz", and 1\.0 GB are free'):
         pendula.simulate_many(
             "pendulum", 1.0, {"theta": np.linspace(0, 1, 100_000)}, samples=1000, save=tmp_path / "runs.npz"
         )
@@ -78,5 +78,5 @@ def test_an_ensemble_of_terabytes_is_refused_at_once(tmp_path, monkeypatch):
     assert "save=" not in found.err
     found = run_command(*line, "-o", "e.npz")
     assert found.code == 2
-    assert '32.0 TB on the disk of "e.npz"' in found.err
+    assert '16.0 TB on the disk of "e.npz"' in found.err
     assert not list(tmp_path.iterdir())

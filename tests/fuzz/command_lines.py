@@ -79,11 +79,25 @@ def command_line(seed: int, quick: bool = False) -> list[str]:
         for _ in range(2 if twice else 1):
             if rng.random() < (0.98 if parameter.required else 0.8 if needed else 0.12):
                 line += _given(parameter, model, rng)
-    if name == "ensemble" and "--workers" not in line:
-        line += ["--workers", "1"]
+    line += _bounds(name, line)
     if rng.random() < 0.03:
         line.insert(rng.randrange(len(line) + 1), rng.choice((*hostile.NAMES, "--nothing", "-h", "--json")))
     return [word.replace("\0", "") for word in line]
+
+
+BOUNDS = {"--workers": "1", "--max-steps": "2000", "--for": "0.2", "--runs": "16", "--samples": "4", "--seconds": "2"}
+"""options that keep a computation short, which would be long because it was asked for"""
+
+
+def _bounds(name: str, line: list[str]) -> list[str]:
+    """Options that keep a command short, unless they are given."""
+    options = {option: p for p in parameters_of(name) for option in p.opts}
+    return [
+        x
+        for option, value in BOUNDS.items()
+        if option in options and not {*options[option].opts} & {*line}
+        for x in (option, value)
+    ]
 
 
 def _given(parameter: click.Parameter, model: str, rng: random.Random) -> list[str]:

@@ -271,7 +271,12 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
         more = f", such as {others[0]}" if others else ""
         raise UsageError(f"--at: equilibria {names} have these values; give their number, or more values{more}")
     moved = {} if asked.model.closures else _moved_along(asked, found, numbers)
-    if len(moved) == 1:
+    if len(moved) > 1:
+        more = f", such as {others[0]}" if others else ""
+        raise UsageError(
+            f"--at: with these values, equilibria {', '.join(moved)} are equilibria too; give more values{more}"
+        )
+    if moved:
         ((name, point),) = moved.items()
         return Chosen(point, f"the values given with --at; {some(others)}, not given, as at equilibrium {name}")
     from pendula.present.words.equilibria import place
