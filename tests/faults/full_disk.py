@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -76,8 +77,11 @@ def examine(writer: Writer, disk: Path, write, chance: random.Random) -> dict[st
         elif said.startswith("refused"):
             refused += 1
             messages.add(said.removeprefix("refused "))
-            named = known.path.name in said or any(name in said for name in names)
-            if not named or not any(reason in said for reason in REASONS) or said.count("\n") > 1:
+            if (
+                not re.search('"[^"]+" cannot be written: ', said)
+                or not any(reason in said for reason in REASONS)
+                or said.count("\n") > 1
+            ):
                 faults.append(f"no clear message: {said}")
             if digest(known.path) != before:
                 faults.append("the old file was replaced")

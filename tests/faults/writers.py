@@ -199,6 +199,14 @@ def write_study(folder):
     pendula.sweep("pendulum", {"theta": np.linspace(0.1, 1.0, 6)}, save=folder / "study", on="here", duration=0.2)
 
 
+def write_example(folder):
+    """The command writes new files only."""
+    new = folder / "new.toml"
+    new.unlink(missing_ok=True)
+    command("sweep", new, "--new")
+    os.replace(new, folder / "example.toml")
+
+
 def whole_study(path):
     return pendula.load_sweep(path.parent)["theta"].shape == (6,)
 
@@ -261,6 +269,7 @@ def writers() -> dict[str, Writer]:
         Writer("derivation", "story.html", lambda folder: formats.write(story(), folder / "story.html"), whole_page),
         Writer("report", "r.html", lambda folder: pendula.report("pendulum", folder / "r.html"), whole_page, slow=True),
         Writer("study", "study/study.json", write_study, whole_study, quiet=True),
+        Writer("sweep --new", "example.toml", write_example),
         Writer("kernel cache", "kernel.kernel", write_kernel),
         Writer("cache of papers", "finding.json", write_finding, quiet=True),
         Writer("studio model", "studio.toml", write_model_in_studio),
