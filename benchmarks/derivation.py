@@ -30,7 +30,9 @@ def compile_dynamics(equations: Equations) -> Native:
 
 def program_of(dynamics: Any) -> Native:
     """The program behind a right-hand side."""
-    return next(part.native for part in dynamics.workspace.context.kept if hasattr(part, "native"))
+    kept = dynamics.workspace.context.kept
+    parts = (part for one in kept for part in (one if isinstance(one, tuple) else (one,)))  # along trees: a pair
+    return next(part.native for part in parts if hasattr(part, "native"))
 
 
 def derive_and_compile(formulation: str, model: Model) -> Native:

@@ -131,8 +131,10 @@ _PAIRS = ("xy", "yz", "zx", "yx", "xz")
 
 _FORCES_BY_HAND = frozenset(
     ["spring", "damper", "torsion-spring", "friction", "force", "torque", "generalized", "spin-drive", "com-friction"]
+    + ["joint-limit"]
 )
-"""types that random mechanisms use with expressions made for them; others are made from their fields"""
+"""types that random mechanisms use with expressions made for them, or that have tests of their own (joint limits); others
+are made from their fields"""
 
 
 class _Builder:

@@ -7,6 +7,7 @@
     |  '- LoopNotClosed    a closed loop cannot be assembled
     |- SingularPose        the equations lose rank at a pose; says which motion is undetermined
     |- ComputationError    a computation gave something that is not a number
+    |  '- WorkerDied       worker processes died, time and again
     '- UsageError          a command or a call was given something it cannot use
        '- NotAnEquilibrium a state was taken for an equilibrium, and forces on it do not balance
 
@@ -151,6 +152,15 @@ class ComputationError(PendulaError):
 
     Example:
         >>> issubclass(ComputationError, PendulaError)
+        True
+    """
+
+
+class WorkerDied(ComputationError):
+    """Worker processes died, again and again, of one task or before they could begin.
+
+    Example:
+        >>> issubclass(WorkerDied, ComputationError)
         True
     """
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import curve_fit
 
 import pendula
-from pendula.errors import NotSupported, UsageError
+from pendula.errors import ComputationError, UsageError
 
 TRUE = {"l": 1.2, "c": 0.15}
 START = 1.0
@@ -172,14 +172,99 @@ def test_bad_data_and_names_are_refused(system: Any, truth: Any, tmp_path: Path)
     (tmp_path / "bad.csv").write_text("t,theta\n0,1\n1,abc\n")
     with pytest.raises(UsageError, match='line 3: "theta" must be a number, found "abc"'):
         pendula.fit(system, tmp_path / "bad.csv", ["l"])
-    with pytest.raises(NotSupported, match="closes a loop"):
-        pendula.fit(
-            "four-bar",
-            {"t": [0, 1, 2], "crank": [0, 1, 2]},
-            ["g"]
-            if "g" in pendula.library.four_bar().parameters
-            else [next(iter(pendula.library.four_bar().parameters))],
+
+
+# --- closed loops ----------------------------------------------------------------------------------------
+
+
+def braked_four_bar() -> pendula.Model:
+    model = pendula.library.four_bar()
+    return model.with_changes(
+        parameters={**model.parameters, "k": 3.0, "m": "rho*a"},
+        forces=[{"type": "friction", "joint": "crank", "coefficient": "k"}],
+    )
+
+
+def braked_slider() -> pendula.Model:
+    model = pendula.library.slider_crank()
+    brake = {"type": "damper", "joint": "x", "damping": "k"}
+    return model.with_changes(parameters={**model.parameters, "k": 2.0}, forces=[brake])
+
+
+LOOPS = {
+    "four-bar": (braked_four_bar, ("crank", "rocker", "coupler_dot", "coupler.tip.x"), {"k": 2.5, "b": 2.02}),
+    "slider-crank": (braked_slider, ("crank", "x", "rod.tip.x"), {"k": 2.2, "l": 3.03, "M": 1.1}),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_derivatives_with_loops_equal_differences_of_runs(name: str) -> None:
+    from pendula.analysis.fit.data import measurements
+    from pendula.analysis.fit.motion import Experiment, Unknown
+    from pendula.analysis.fit.outputs import known_outputs
+
+    model, columns, at = LOOPS[name]
+    system = pendula.compile_system(model())
+    t = np.linspace(0, 1.5, 16)
+    read = measurements("data", {"t": t} | dict.fromkeys(columns, np.zeros(16)), known_outputs(system), (), "s")
+    start = {"crank(0)": 1.1, "crank_dot(0)": 3.0}
+    unknowns = [*(Unknown(n, n) for n in at), *(Unknown(n, n.removesuffix("(0)"), 0) for n in start)]
+    values, slopes = Experiment(0, system, read, {}, unknowns, 1e-12).motion(at | start)
+
+    def run(change: dict[str, float]) -> Any:
+        there = at | start | change
+        initial = {n.removesuffix("(0)"): there[n] for n in start}
+        found = pendula.simulate(
+            system, 1.5, samples=t, tol=1e-12, parameters={n: there[n] for n in at}, initial_state=initial
         )
+        assert found["crank"][0] == pytest.approx(there["crank(0)"], abs=1e-12)  # what is given is held
+        return np.column_stack([
+            found.position(*c.split(".")[:2])[:, "xyz".index(c[-1])] if "." in c else found[c] for c in columns
+        ])  # fmt: skip
+
+    assert np.abs(values - run({})).max() < 1e-8
+    for k, (n, x) in enumerate((at | start).items()):
+        h = 1e-4
+        around = [run({n: x + j * h}) for j in (-2, -1, 1, 2)]
+        slope = (8 * (around[2] - around[1]) - (around[3] - around[0])) / (12 * h)
+        assert np.abs(slopes[:, :, k] - slope).max() < 1e-6 * max(1.0, np.abs(slope).max()), n
+
+
+def test_a_four_bar_gives_its_brake_and_the_length_of_its_coupler() -> None:
+    system = pendula.compile_system(braked_four_bar())
+    true = {"k": 2.5, "b": 2.03}
+    start = {"crank": "60deg", "crank_dot": 4.0}
+    run = pendula.simulate(system, 2, samples=41, parameters=true, initial_state=start, tol=1e-11)
+    data = {"t": run.t, "crank": run["crank"], "coupler.tip.y": run.position("coupler", "tip")[:, 1]}
+    found = pendula.fit(system, data, ["k", "b"], initial_state=start)
+    assert found.ok
+    assert found.values == pytest.approx([2.5, 2.03], rel=1e-6)
+    also = pendula.fit(system, data, ["k", "b", "crank_dot(0)"], initial_state={"crank": "60deg"}, guess={"b": 2.0})
+    assert also.values == pytest.approx([2.5, 2.03, 4.0], rel=1e-6)
+
+
+def test_initial_values_that_no_pose_has_are_refused() -> None:
+    with pytest.raises(ComputationError, match=r"loops cannot be closed with rocker\(0\) = "):
+        pendula.fit("four-bar", {"t": [0.0, 1.0, 2.0], "crank": [1.0, 2.0, 3.0]}, ["g"], initial_state={"rocker": 0.0})
+
+
+@pytest.mark.slow
+def test_intervals_of_a_closed_loop_cover_the_truth() -> None:
+    system = pendula.compile_system(braked_four_bar())
+    true = {"k": 2.5, "b": 2.03}
+    start = {"crank": "60deg", "crank_dot": 4.0}
+    run = pendula.simulate(system, 2, samples=41, parameters=true, initial_state=start, tol=1e-11)
+    count, inside = 200, dict.fromkeys(true, 0)
+    for seed in range(count):
+        data = noisy(run, 5000 + seed, ("crank", "rocker"))
+        found = pendula.fit(system, data, ["k", "b"], initial_state=start, tol=1e-8)
+        assert found.converged
+        for name, value in true.items():
+            low, high = found.interval(name)
+            inside[name] += low <= value <= high
+    shares = {name: hits / count for name, hits in inside.items()}
+    print(shares)
+    assert all(0.91 <= share <= 0.99 for share in shares.values()), shares  # 95 % +- 2.6 sigma of 200 sets
 
 
 def coverage(

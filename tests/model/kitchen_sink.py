@@ -183,6 +183,15 @@ joint = "wire"
 coefficient = 0.01
 
 [[forces]]
+type = "joint-limit"
+joint = "wire"
+coordinate = "u"
+lower = -40.0
+upper = "50*half"
+stiffness = "half"
+dissipation = 0.1
+
+[[forces]]
 type = "com-friction"
 body = "arm 1"
 coefficient = 0.02

@@ -22,9 +22,20 @@ def test_springs_across_turning_joints_are_torques():
     assert (units["k1"], units["c1"]) == ("ft-lb/rad", "ft-lb s/rad")
 
 
-def test_multiples_and_products_tell_nothing():
-    """Masses of the four-bar are rho times a length; a number may hide a unit as well."""
-    assert "rho" not in parameter_units(library.four_bar())
+def test_a_product_of_two_parameters_tells_the_unit_of_one_by_the_other():
+    """Masses of the four-bar are rho times a length."""
+    assert parameter_units(library.four_bar())["rho"] == "kg/m"
+    assert parameter_units(library.slider_crank())["rho"] == "kg/m"
+    model = library.pendulum()
+    body = model.bodies[0].model_copy(update={"rod": model.bodies[0].rod.model_copy(update={"mass": "m*n"})})
+    again = Model.model_validate(
+        model.model_dump(by_alias=True) | {"bodies": [body], "parameters": {**model.parameters, "n": 2.0}}
+    )
+    assert not {"m", "n"} & {*parameter_units(again)}
+
+
+def test_multiples_tell_nothing():
+    """A number may hide a unit."""
     model = library.pendulum()
     body = model.bodies[0].model_copy(update={"rod": model.bodies[0].rod.model_copy(update={"mass": "3*m"})})
     assert "m" not in parameter_units(model.model_copy(update={"bodies": (body,)}))

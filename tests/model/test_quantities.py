@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import Any
 
 import numpy as np
@@ -100,3 +101,34 @@ def test_numbers_that_look_like_degrees_get_a_hint() -> None:
         assert not any("deg" in note for note in notes)
     written = pendula.library.pendulum().with_changes(initial={"theta": 45})
     assert any('write "45deg"' in note for note in pendula.simulate(written, 0.1).notes)
+
+
+def test_a_mistaken_unit_is_one_problem_among_others_with_the_nearest_unit():
+    text = """
+name = "x"
+gravity = [0, -9.81]
+[[bodies]]
+name = "b"
+rod = { mass = "1 gk", length = -2 }
+[[joints]]
+name = "theta"
+type = "revolut"
+parent = "ground"
+child = "b"
+[initial]
+theta = "40dge"
+"""
+    with pytest.raises(pendula.errors.ModelError) as found:
+        pendula.loads(text)
+    told = {(p.element, p.field): p.advice for p in found.value.problems}
+    assert told['body "b"', "rod.mass"] == '"1 kg"'
+    assert told['initial "theta"', ""] == '"40deg"'
+    assert {('joint "theta"', "type"), ('body "b"', "rod.length")} <= told.keys()
+
+
+def test_a_mistaken_unit_does_not_ask_for_pint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pint", None)
+    with pytest.raises(UsageError, match='there is no unit "dge"') as found:
+        pendula.simulate("pendulum", 0.1, initial_state={"theta": "40dge"})
+    assert '"40deg"' in str(found.value)
+    assert "pint" not in str(found.value)

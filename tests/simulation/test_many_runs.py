@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pendula
-from pendula.errors import ComputationError, UsageError
+from pendula.errors import UsageError, WorkerDied
 from pendula.library import mechanisms
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.outcome import Outcome
@@ -284,12 +285,31 @@ def test_streaming_gives_the_same_arrays(double, angles, tmp_path):
         assert set(a.files) == set(b.files)
 
 
-def test_a_worker_that_dies_is_told():
+def test_a_chunk_that_every_worker_dies_of_is_told():
     def die(chunk, tell):
         os._exit(3)
 
-    with pytest.raises(ComputationError, match="worker process died"):
+    with pytest.raises(WorkerDied, match=r"3 worker processes died of the same task.*exit code 3"):
         list(run_chunks(die, (os._exit, (3,)), [1, 2], 2, lambda ended: None))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_killed_workers_change_no_digit(double, angles):
+    """One is killed whenever some runs have ended since the last kill."""
+    many = np.concatenate([angles] * 12)
+    states = {"theta1": many[:, 0], "theta2": many[:, 1]}
+    kills = []
+
+    def kill(ended, runs):
+        workers = multiprocessing.active_children()
+        if workers and ended >= 100 * (len(kills) + 1) and len(kills) < 5:
+            kills.append(workers[len(kills) % len(workers)].pid)
+            os.kill(kills[-1], signal.SIGKILL)
+
+    quiet = pendula.simulate_many(double, 20.0, states, tol=1e-10, samples=5, workers=1)
+    disturbed = pendula.simulate_many(double, 20.0, states, tol=1e-10, samples=5, workers=2, on_progress=kill)
+    assert kills
+    same_digits(quiet, disturbed)
 
 
 def test_progress_counts_up_and_may_interrupt(double, angles):

@@ -194,3 +194,13 @@ def test_a_run_of_few_steps_is_not_called_exact(duration: float) -> None:
     assert run.predictability is not None
     assert run.predictability.error[-1] > 1e-12
     _check(run, LOOSE_FACTOR)
+
+
+def test_no_estimate_is_below_the_rounding_of_the_coordinates() -> None:
+    run = pendula.simulate("driven-linkage", 0.02, tol=1e-12)
+    found = run.predictability
+    least = np.finfo(float).eps * max(1.0, float(np.abs(run.q).max()))
+    assert (found.error[found.error > 0] >= 0.99 * least).all()
+    still = pendula.simulate("pendulum", 1.0, tol=1e-14, initial_state={"theta": 1e-12}).predictability
+    assert still.error[-1] >= np.finfo(float).eps
+    assert "as small as rounding allows" in still.size

@@ -13,9 +13,12 @@ import numpy as np
 
 from pendula.analysis.driven.periods import symbolic
 from pendula.analysis.linear.kinks import bends, has_kinks
+from pendula.arguments import read_names
 from pendula.errors import ComputationError, NotSupported, UsageError
 from pendula.library.lookup import shown
 from pendula.model.checks.parameter_units import parameter_units
+from pendula.model.checks.references import sides
+from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
@@ -158,7 +161,7 @@ def sensitivities(
 
 
 def _known(run: Trajectory, names: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(names, str) or not names:
+    if not read_names(names, "names"):
         raise UsageError(f'names are a list, such as ["m", "theta"]; found {names!r}')
     layout = run.joint_layout
     known = (*layout.parameters, *layout.coordinates, *layout.speeds)
@@ -186,11 +189,14 @@ def _refuse_loops(model: Model) -> None:
 def refuse_kinks(system: System, changing: Collection[str]) -> None:
     """Raises NotSupported if an expression is not smooth; ``changing`` are the parameters that vary."""
     model, found = system.model, []
+    used = in_equations(model) if model.closures else None  # differences give what loops make of the initial values
     for kind, elements in (("force", model.forces), ("joint", model.tree)):
         found += [f'{kind} "{x.name or x.type}"' for x in elements if has_kinks(x)]
     found += [f'input "{name}"' for name, value in model.inputs.items() if bends(value)]
     for kind, values in (("parameter", model.parameters), ("initial value", model.initial)):
         for name, value in values.items():
+            if used is not None and name not in used:
+                continue
             fields = value.model_dump() if isinstance(value, Rotation) else value
             if bends(fields) and any(parse(x).names & {*changing} for x in _texts(fields)):
                 found.append(f'{kind} "{name}"')
@@ -201,6 +207,26 @@ def refuse_kinks(system: System, changing: Collection[str]) -> None:
             f"sensitivities need smooth equations, but {found[0]} may have a kink or a jump.\n"
             "  Try: a smooth expression, such as tanh(x/0.01) for sign(x)."
         )
+
+
+def in_equations(model: Model) -> set[str]:
+    """Parameters that the equations of motion depend on, also through expressions; others only set initial values.
+
+    Example:
+        >>> import pendula
+        >>> sorted(in_equations(pendula.library.four_bar()) & {"a", "rho", "crank0", "diagonal"})
+        ['a', 'rho']
+    """
+    elements = (*model.bodies, *model.joints, *model.forces)
+    places = [(side.position, side.rotation) for element in elements for _, side in sides(element)]
+    given = (elements, places, model.gravity, model.inputs)
+    found = set().union(*(e.names for value in given for _, e in scalars(value, "")))
+    waiting = [n for n in found if n in model.parameters]
+    while waiting:
+        more = parse(model.parameters[waiting.pop()]).names - found
+        found |= more
+        waiting += [n for n in more if n in model.parameters]
+    return found & {*model.parameters}
 
 
 def _texts(fields: Any) -> list[str]:

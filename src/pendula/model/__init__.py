@@ -13,8 +13,8 @@ from pendula.lazy import attach
 NAMES = {
     "pendula.model.bodies": "Body Box Disc Point Rod Shape Sphere",
     "pendula.model.forces": """
-        ForceComFriction ForceDamper ForceFriction ForceGeneralized ForceLoad ForceSpinDrive ForceSpring ForceTorque
-        ForceTorsionSpring
+        ForceComFriction ForceDamper ForceFriction ForceGeneralized ForceJointLimit ForceLoad ForceSpinDrive ForceSpring
+        ForceTorque ForceTorsionSpring
     """,
     "pendula.model.joints": """
         Coordinate JointCoincident JointCoordinates JointCoupling JointFixed JointFree JointLoop JointPlanar

@@ -11,6 +11,7 @@ from pendula.model.forces import ForceComFriction as ForceComFriction
 from pendula.model.forces import ForceDamper as ForceDamper
 from pendula.model.forces import ForceFriction as ForceFriction
 from pendula.model.forces import ForceGeneralized as ForceGeneralized
+from pendula.model.forces import ForceJointLimit as ForceJointLimit
 from pendula.model.forces import ForceLoad as ForceLoad
 from pendula.model.forces import ForceSpinDrive as ForceSpinDrive
 from pendula.model.forces import ForceSpring as ForceSpring
@@ -44,6 +45,7 @@ __all__ = [
     "ForceDamper",
     "ForceFriction",
     "ForceGeneralized",
+    "ForceJointLimit",
     "ForceLoad",
     "ForceSpinDrive",
     "ForceSpring",

@@ -81,9 +81,9 @@ class Model(Displayed, Element):
         if not isinstance(data, Mapping):
             raise ModelError([Problem("model", "", f"must be a table of fields, found {shown(data)}")])
         with without_collections():
-            data, quantities = without_units(data)
+            data, quantities, mistaken = without_units(data)
             reading = read_fields(data)
-            problems = reading.problems
+            problems = [*mistaken, *reading.problems]
             if reading.values:
                 problems = [*problems, *check_parts(reading.parts())]
             if problems:

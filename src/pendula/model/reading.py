@@ -55,6 +55,8 @@ _LISTS: dict[str, tuple[str, int]] = {
     "joints": ("joint", 2 * MOST_BODIES),
     "forces": ("force", 4 * MOST_BODIES),
 }
+MOST_ENTRIES = {section: most for section, (_, most) in _LISTS.items()}
+"""Largest numbers of bodies, joints and forces in a file."""
 _TABLES: dict[str, tuple[str, TypeAdapter[Any], int]] = {
     "parameters": ("parameter", TypeAdapter(Name), MOST_PARAMETERS),
     "inputs": ("input", TypeAdapter(Name), MOST_PARAMETERS),

@@ -10,7 +10,7 @@ from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
-from pendula.system.loops.assembly import assemble
+from pendula.system.loops.assembly import assemble_holding
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
@@ -29,6 +29,8 @@ def start_state(
 ) -> tuple[State, tuple[str, ...]]:
     """The initial state at time t, projected onto the constraints with the least change, and notes on what moved.
 
+    Coordinates and speeds given by name stay if they can, before those that the model gives.
+
     Raises:
         UsageError: the state belongs to another system, or is not finite.
         LoopNotClosed: the constraints cannot be satisfied.
@@ -40,7 +42,7 @@ def start_state(
             there, here = (", ".join(x[0][:6]) for x in (names, own))
             raise UsageError(f"the initial state belongs to another system: it has {there}; this one has {here}")
         state = State(t, given.q, given.v, system.layout if names == own else system.in_joints.layout)
-        written, asked = set[str](), set[str]()
+        written, named, asked = set[str](), set[str](), set[str]()
         early: tuple[str, ...] = (
             (f"the initial state belongs to t = {given.t:g}, but is used at t = {t:g}",) if given.t != t else ()
         )
@@ -49,11 +51,12 @@ def start_state(
             raise UsageError(f"initial_state must be a State or values by name, found {type(given).__name__}")
         state = system.in_joints.initial_state(vector, t=t).replace(given or {})
         asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, _hints(system, given or {})
-        written = {n for n in (*system.model.initial, *(given or {})) if n in state}
+        named = {n for n in given or {} if n in state}
+        written = named | {n for n in system.model.initial if n in state}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
         raise UsageError(f'the initial value of "{bad[0]}" is not finite')
-    found = assemble(system, state, parameters=vector, keep=asked, prefer=written)
+    found = assemble_holding(system, state, vector, asked, (written, named))
     if not found.moved:
         return found.state, early
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]

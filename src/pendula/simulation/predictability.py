@@ -55,6 +55,8 @@ FASTER = 1.4
 """over the second half exponential growth is the square of that over the second quarter, powers of time grow alike"""
 REGULAR, STEEPEST = 2.0, 3.0
 """power of time with which errors of regular motions grow, and the largest by which errors are extrapolated"""
+ROUNDED = 4 * np.finfo(float).eps
+"""an error below this is that of rounding"""
 FAR = 100.0
 """factor by which the ratio of energy errors may differ from that of the tolerances"""
 
@@ -72,7 +74,8 @@ class Predictability:
 
     Attributes:
         t: times, from the start to the end of the run.
-        error: estimated error of the coordinate that is off most, at these times; at most 1.
+        error: estimated error of the coordinate that is off most, at these times; at most 1. It is zero (at the start,
+            or at rest) or at least the rounding of the coordinates, since no second run can show less.
         coordinate: name of that coordinate at the end.
         until: time after which the error is more than 0.001; None if it never is.
         seen: share of the run that the second run covers; beyond it, the error is extrapolated.
@@ -98,6 +101,8 @@ class Predictability:
     def size(self) -> str:
         """The error at the end in words."""
         much = f"about {self.error[-1]:.1g}" if self.error[-1] < 1.0 else "1 or more"
+        if 0.0 < self.error[-1] < ROUNDED:
+            much += ", as small as rounding allows"
         return f"{much} ({self.coordinate}, in rad or typical lengths)"
 
     def as_dict(self) -> dict[str, float | str | None]:
@@ -163,6 +168,7 @@ class Evidence:
         breaks = [law.t for law in laws]
         t = np.unique(np.concatenate([np.linspace(t0, t1, 2 * POINTS), *breaks]))[:: 1 if t1 >= t0 else -1]
         error = np.minimum(np.max([law.at(t) for law in laws], axis=0), 1.0)
+        error = np.where(error > 0.0, np.maximum(error, max(law.rounding for law in laws)), 0.0)
         last = max(laws, key=lambda law: float(law.at(t[-1:])[0]))
         covered = sum(abs(float(law.t[-1] - law.t[0])) for law in laws)
         return Predictability(
@@ -282,6 +288,8 @@ class _Law:
         sizes = _sizes(course, part.rate(nq, course.start.v.size))
         apart = np.abs(again.y[there, : sizes.size] - part.y[:reached, : sizes.size]) / sizes
         difference = apart.max(axis=1)
+        largest = np.abs(part.y[:, :nq]).max(axis=0) / sizes[:nq]
+        self.rounding = float(np.finfo(float).eps * max(1.0, largest.max()))
         over = np.flatnonzero(~(difference <= FULL))
         count = int(over[0]) + 1 if over.size else reached
         scale = self._scale(course, again, part, energy, factor, order)

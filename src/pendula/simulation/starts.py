@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.errors import PendulaError, UsageError
 from pendula.system.layout import Array, Layout, State
-from pendula.system.loops.assembly import assemble
+from pendula.system.loops.assembly import assemble_holding
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System, has_gaps
 
@@ -65,7 +65,7 @@ class Starts:
             state = State(self.t, self.q[run], self.v[run], layout)
             asked = named & {*system.in_joints.layout.speeds}
             try:
-                found = assemble(system, state, parameters=vector, keep=asked, prefer=named | self.written).state
+                found = assemble_holding(system, state, vector, asked, (named | self.written, named)).state
             except PendulaError as error:
                 failed[run] = " ".join(str(error).split())
             else:
@@ -123,7 +123,7 @@ def _column(name: str, value: Any) -> Array:
 def _numbers(what: str, value: Any) -> Array:
     try:
         return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what} must be a number or an array of numbers, found {value!r}") from None
 
 

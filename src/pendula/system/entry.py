@@ -93,9 +93,11 @@ def assemble(
     *,
     parameters: Parameters = None,
     keep: Collection[str] = (),
-    prefer: Collection[str] = (),
+    prefer: Collection[str] | None = None,
 ) -> assembly.Assembly:
     """The consistent state nearest to a given one: loops closed, speeds compatible with them.
+
+    It is the state from which ``simulate`` starts: values by name stay if they can, others move as little as possible.
 
     Args:
         system: a system, a model, or the name of a library mechanism.

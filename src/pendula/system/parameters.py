@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pendula.arguments import read_numbers
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.system.layout import Array
@@ -28,7 +29,7 @@ def parameter_vector(system: System, parameters: Parameters = None) -> Array:
     if isinstance(parameters, Mapping):
         values = system.model.parameters_with(parameters)  # rejects values that make no mechanical sense
         return np.array([values[name] for name in system.layout.parameters], dtype=float)
-    vector = np.ascontiguousarray(parameters, dtype=float)
+    vector = np.ascontiguousarray(read_numbers(parameters, "parameters"))
     if vector.shape != system.parameters.shape:
         raise UsageError(
             f"parameters: expected {system.parameters.size} values in the order of the layout, got {vector.shape}"

@@ -93,7 +93,7 @@ def deviation_parts(
         driven: inputs that are written to these addresses during the run.
 
     Raises:
-        NotSupported: the equations are in maximal coordinates, or parameters vary in a mechanism with closed loops.
+        NotSupported: the equations are in maximal coordinates.
     """
     eq = system.equations
     if eq.nodes:
@@ -101,13 +101,11 @@ def deviation_parts(
             'deviations need the coordinates of the joints.\n  Try: compile_system(model, "kane"), or in_joints.system.'
         )
     vector = parameter_vector(system, parameters)
-    if eq.loop_rows:
-        if along is not None:
-            raise NotSupported("deviations by parameters are not available for mechanisms with closed loops")
-        return _constrained_callback(system, vector), []
     along = np.zeros((1, len(eq.p))) if along is None else along
     varied = np.flatnonzero(along.any(axis=0))
     dynamics = system.dynamics(vector)
+    if eq.loop_rows:
+        return _constrained_parts(system, vector, along, varied, driven)
     program = system.programs.deviations(vector, tuple(eq.p[i].name for i in varied), driven)
     nq, nv, nu = len(eq.q), len(eq.v), len(eq.u)
     n = nq + nv
@@ -126,7 +124,8 @@ def deviation_parts(
 # --- closed loops --------------------------------------------------------------------------------------
 
 CONSTRAINED = record_dtype(
-    whole="rhs rhs_context terms multipliers code parameters nq nv nu rows x rates slopes right row_right found forces"
+    whole="rhs rhs_context terms multipliers code parameters nq nv nu rows count varied along x rates slopes right "
+    "row_right found forces"
 )
 """Fields of the context"""
 constrained_at = reader(CONSTRAINED)
@@ -134,15 +133,18 @@ constrained_at = reader(CONSTRAINED)
 
 @compiled_callback
 def constrained_deviation_rates(out, inp, context):
-    """[t, q, v, dq, dv] -> their rates with closed loops; NaN if a solve fails."""
+    """[t, q, v, then dq, dv for every deviation] -> their rates with closed loops; NaN if a solve fails."""
     ctx = constrained_at(context)
-    nq, nv, nu, m = ctx.nq, ctx.nv, ctx.nu, ctx.rows
+    nq, nv, nu, m, varied = ctx.nq, ctx.nv, ctx.nu, ctx.rows, ctx.varied
     n = nq + nv
-    given, result = doubles_at(inp, 1 + 2 * n), doubles_at(out, 2 * n)
+    size = n + n * ctx.count
+    given, result = doubles_at(inp, 1 + size), doubles_at(out, size)
     call_native(ctx.rhs, ctx.rates, inp, ctx.rhs_context)
     rates, lam = doubles_at(ctx.rates, n + 1), doubles_at(ctx.multipliers, m)
-    x, slopes = doubles_at(ctx.x, 1 + n + nu + nv + m + n), doubles_at(ctx.slopes, n + m)
     at = 1 + n + nu
+    first = at + nv + m
+    x, slopes = doubles_at(ctx.x, first + n + varied), doubles_at(ctx.slopes, n + m)
+    along = doubles_at(ctx.along, (ctx.count, varied))
     for i in range(1 + n):
         x[i] = given[i]
     for i in range(nv):
@@ -150,41 +152,51 @@ def constrained_deviation_rates(out, inp, context):
     for r in range(m):
         x[at + nv + r] = lam[r]
     for i in range(n):
-        x[at + nv + m + i] = given[1 + n + i]
         result[i] = rates[i]
-    call_native(ctx.code, ctx.slopes, ctx.x, ctx.parameters)
     right, row_right = doubles_at(ctx.right, nv), doubles_at(ctx.row_right, m)
-    for i in range(nv):
-        right[i] = slopes[nq + i]
-    for r in range(m):
-        row_right[r] = slopes[n + r]
     M, G = doubles_at(ctx.terms, (nv, nv)), doubles_at(ctx.terms + 8 * (nv * nv + nv + nq), (m, nv))
     found, forces = doubles_at(ctx.found, nv), doubles_at(ctx.forces, m + 1)
-    fine = (
-        np.isfinite(rates[nq])
-        and kn.solve_constrained(kn.context_at(ctx.rhs_context), M, G, right, row_right, found, forces) == kn.FINE
-    )
-    for i in range(nq):
-        result[n + i] = slopes[i]
-    for i in range(nv):
-        result[n + nq + i] = found[i] if fine else np.nan
+    for k in range(ctx.count):
+        to = n + n * k
+        for i in range(n):
+            x[first + i] = given[1 + to + i]
+        for i in range(varied):
+            x[first + n + i] = along[k, i]
+        call_native(ctx.code, ctx.slopes, ctx.x, ctx.parameters)
+        for i in range(nv):
+            right[i] = slopes[nq + i]
+        for r in range(m):
+            row_right[r] = slopes[n + r]
+        fine = (
+            np.isfinite(rates[nq])
+            and kn.solve_constrained(kn.context_at(ctx.rhs_context), M, G, right, row_right, found, forces) == kn.FINE
+        )
+        for i in range(nq):
+            result[to + i] = slopes[i]
+        for i in range(nv):
+            result[to + nq + i] = found[i] if fine else np.nan
 
 
-def _constrained_callback(system: System, vector: Array) -> Callback:
-    eq = system.equations
-    dynamics, program = system.dynamics(vector), system.programs.constrained_deviations(vector)
+def _constrained_parts(
+    system: System, vector: Array, along: Array, varied: Array, driven: tuple[str, ...]
+) -> tuple[Callback, list[int]]:
+    """:func:`deviation_parts` of a mechanism with closed loops."""
+    eq, dynamics = system.equations, system.dynamics(vector)
+    program = system.programs.constrained_deviations(vector, tuple(eq.p[i].name for i in varied), driven)
     nq, nv, nu, m = len(eq.q), len(eq.v), len(eq.u), eq.loop_rows
     n = nq + nv
-    x = np.zeros(1 + n + nu + nv + m + n)
+    x = np.zeros(1 + n + nu + nv + m + n + varied.size)
     x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
     inner = dynamics.workspace.context
     context = Memory(
         CONSTRAINED, rhs=dynamics.rhs.address, rhs_context=dynamics.context, terms=inner.terms,
         multipliers=inner.multipliers, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv, nu=nu,
-        rows=m, x=x, rates=np.zeros(n + 1), slopes=np.zeros(n + m), right=np.zeros(nv), row_right=np.zeros(m + 1),
+        rows=m, count=len(along), varied=varied.size, along=np.append(along[:, varied], 0.0), x=x,
+        rates=np.zeros(n + 1), slopes=np.zeros(n + m), right=np.zeros(nv), row_right=np.zeros(m + 1),
         found=np.zeros(nv), forces=np.zeros(m + 1),
     )  # fmt: skip
-    return constrained_deviation_rates.bind(context.address, dynamics, program, context)
+    targets = [int(buffer.ctypes.data) + 8 * (1 + n) for buffer in (inner.x, x)]
+    return constrained_deviation_rates.bind(context.address, dynamics, program, context), targets
 
 
 @dataclass(frozen=True)

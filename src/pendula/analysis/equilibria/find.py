@@ -26,6 +26,7 @@ from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
 from pendula.analysis.equilibria.turning import Turning, read_turning
+from pendula.arguments import read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
@@ -186,7 +187,7 @@ def find_equilibria(
     if not (box or rates) and (searches_in_twin(system) or (prove and body_charts(system))):
         with suppress(NotSupported):
             return _found_in_twin(system, inputs, parameters, starts, seed, prove, on_progress)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(read_seed(seed))
     joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
     turning = read_turning(balance, rates, rng)
@@ -319,7 +320,12 @@ def _nearest(known: Array | None, one: Array) -> int | None:
 
 
 def lowest_equilibrium(
-    system: AnySystem, *, inputs: Any = None, parameters: Parameters = None, rates: Mapping[str, float] | None = None
+    system: AnySystem,
+    *,
+    inputs: Any = None,
+    parameters: Parameters = None,
+    rates: Mapping[str, float] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Equilibrium | None:
     """The equilibrium of least potential among those found; None if there is none.
 
@@ -327,7 +333,7 @@ def lowest_equilibrium(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        inputs, parameters, rates: as in :func:`pendula.find_equilibria`.
+        inputs, parameters, rates, on_progress: as in :func:`pendula.find_equilibria`.
 
     Example:
         >>> import pendula
@@ -340,7 +346,7 @@ def lowest_equilibrium(
     still = np.zeros(len(joints.layout.speeds))
     proof = None if rates else prove_tree(balance, still, most=0)
     if proof is None:
-        found = find_equilibria(system, inputs=inputs, parameters=parameters, rates=rates)
+        found = find_equilibria(system, inputs=inputs, parameters=parameters, rates=rates, on_progress=on_progress)
         return found[0] if len(found) else None
     q = np.asarray(proof.states[0])
     q = q - 2 * math.pi * np.round(q / (2 * math.pi))

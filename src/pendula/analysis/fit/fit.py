@@ -50,13 +50,14 @@ def fit(
     SciPy's ``least_squares`` gets an exact Jacobian. Confidence intervals are those of the linearized problem.
 
     Args:
-        system: a system, a model, or the name of a library mechanism, without closed loops.
+        system: a system, a model, or the name of a library mechanism.
         data: a CSV file, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
             coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets, ``theta [deg]``.
             A column with the name of an input is its measured time series. Missing values are empty or NaN.
         parameters: names of parameters, and of initial values, ``theta(0)``, which every experiment has for itself.
         guess: first values by name; default: those of the model.
-        initial_state: known initial values by name; a list has one for each experiment.
+        initial_state: known initial values by name; a list has one for each experiment. Closed loops keep these and
+            the trial values, and move others as at the start of a run.
         bounds: (low, high) by name, None for no bound. Default: a parameter that starts above zero stays above.
         sigma: standard deviation of the noise, by column or one for all. Default: estimated for each column.
         ignore: columns to leave out.
@@ -65,7 +66,8 @@ def fit(
 
     Raises:
         UsageError: a name or column is unknown, or there are fewer measurements than unknown values.
-        NotSupported: closed loops, or a force with a kink.
+        NotSupported: a force with a kink.
+        ComputationError: the motion cannot be integrated, or loops cannot be closed with the known initial values.
 
     Example:
         >>> import numpy as np, pendula

@@ -12,10 +12,11 @@ import numpy as np
 from pendula.analysis.driven.periods import symbolic
 from pendula.analysis.fit.data import Measurements
 from pendula.analysis.fit.outputs import Outputs
-from pendula.analysis.sensitivities import parameter_changes, refuse_kinks
-from pendula.errors import ComputationError, NotSupported
+from pendula.analysis.sensitivities import in_equations, parameter_changes, refuse_kinks
+from pendula.errors import ComputationError, LoopNotClosed
 from pendula.model.quantities import number_in
 from pendula.numerics.steppers.stepping import integrate
+from pendula.simulation.beginning import start_state
 from pendula.simulation.inputs.feed import Feed, RunInputs, bind_state
 from pendula.simulation.inputs.kinds import Signal
 from pendula.system.layout import Array, State
@@ -25,6 +26,10 @@ from pendula.system.system import System
 from pendula.system.tangent import deviation_parts, initial_slopes
 
 MOST_STEPS = 200_000
+DIFFERENCE = 1e-4
+"""relative step of differences of the initial state of a mechanism with loops"""
+KEPT = 1e-9
+"""largest change of a known initial value when loops are closed"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Experiment:
         self.unknowns = list(unknowns)
         self.system = self._prepared(system, inputs)
         self._start = self._numbers(start)
+        self._used = in_equations(self.system.model) if self.system.loop_rows else None
         parameters = [u.of for u in unknowns if u.experiment is None]
         self._outputs = Outputs(self.system, self.columns, self._moving(parameters))
         self.values = np.column_stack([data.values[name] for name in self.columns])
@@ -63,10 +69,6 @@ class Experiment:
     def _prepared(self, system: System, inputs: Mapping[str, Array]) -> System:
         """The mechanism in the coordinates of its joints, with the measured inputs."""
         joints = symbolic(system.in_joints.system)
-        if joints.model.closures:
-            raise NotSupported(
-                f'a fit needs independent coordinates, and joint "{joints.model.closures[0].name}" closes a loop'
-            )
         if not inputs:
             return joints
         signals = {}
@@ -87,15 +89,42 @@ class Experiment:
 
     def _moving(self, parameters: Sequence[str]) -> list[str]:
         """Parameters that change with the unknown ones, also through expressions."""
-        along, _ = parameter_changes(self.system, self.system.parameters, tuple(parameters) or ("",))
+        along = self._along(self.system.parameters, tuple(parameters) or ("",))
         refuse_kinks(self.system, {n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()})
         return [n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()]
 
+    def _along(self, vector: Array, names: Sequence[str]) -> Array:
+        """Changes of all parameters with each of the unknowns; with loops, of those in the equations of motion."""
+        along, _ = parameter_changes(self.system, vector, names)
+        if self._used is not None:
+            along[[name not in self._used for name in self.system.layout.parameters]] = 0.0
+        return along
+
     def first_state(self, values: Mapping[str, float], vector: Array) -> State:
-        """The initial state: the model's, then what is known, then trial values."""
+        """The initial state: the model's, then what is known, then trial values; loops are closed as in a run.
+
+        Raises:
+            ComputationError: the loops cannot be closed with the values that are known or tried.
+        """
         trial = {u.of: values[u.name] for u in self.unknowns if u.experiment == self.index}
-        start = self.system.in_joints.initial_state(vector, t=float(self.data.t[0]))
-        return start.replace(self._start | trial)
+        t = float(self.data.t[0])
+        if not self.system.loop_rows:
+            return self.system.in_joints.initial_state(vector, t=t).replace(self._start | trial)
+        given = self._start | trial
+        try:
+            state = start_state(self.system, given, t, vector)[0]
+        except LoopNotClosed as error:
+            raise ComputationError(f"{self.data.source}: {error}") from None
+        for name, value in given.items():
+            if abs(state[name] - value) > KEPT * max(1.0, abs(value)):
+                raise ComputationError(f"{self.data.source}: the loops cannot be closed with {name}(0) = {value:.6g}")
+        return state
+
+    def _vector(self, values: Mapping[str, float]) -> Array:
+        """All parameters for trial values."""
+        return parameter_vector(
+            self.system, {u.of: values[u.name] for u in self.unknowns if u.experiment is None} or None
+        )
 
     def motion(self, values: Mapping[str, float], slopes: bool = True) -> tuple[Array, Array]:
         """Measured quantities (times, columns) and derivatives (times, columns, unknowns) for trial values.
@@ -104,11 +133,11 @@ class Experiment:
             ComputationError: the motion could not be integrated.
         """
         system = self.system
-        vector = parameter_vector(system, {u.of: values[u.name] for u in self.unknowns if u.experiment is None} or None)
+        vector = self._vector(values)
         layout, names = system.layout, tuple(u.of if u.experiment is None else "" for u in self.unknowns)
-        along, _ = parameter_changes(system, vector, names)
+        along = self._along(vector, names)
         state = self.first_state(values, vector)
-        first = np.concatenate(self._first_slopes(state, vector, along))
+        first = self._closed_slopes(values) if system.loop_rows else self._first_slopes(state, vector, along)
         scales = np.array([abs(values[u.name]) or 1.0 for u in self.unknowns])
         driven = tuple(system.inputs.names) if isinstance(system.inputs, RunInputs) else ()
         callback, targets = deviation_parts(system, vector, along.T * scales[:, None], driven)
@@ -129,7 +158,23 @@ class Experiment:
         S = found.sample_y[:, n:].reshape(len(self.data.t), -1, n).transpose(0, 2, 1) / scales
         return self._outputs(self.data.t, y, S, along, vector)
 
-    def _first_slopes(self, state: State, vector: Array, along: Array) -> tuple[Array, Array]:
+    def _closed_slopes(self, values: Mapping[str, float]) -> Array:
+        """Changes of the initial state with each of the unknowns where loops decide, by differences of fourth order.
+
+        Assembly is exact to rounding, so these are good to about 1e-11.
+        """
+        columns = []
+        for u in self.unknowns:
+            step = DIFFERENCE * (abs(values[u.name]) or 1.0)
+            around = []
+            for k in (-2, -1, 1, 2):
+                there = dict(values) | {u.name: values[u.name] + k * step}
+                state = self.first_state(there, self._vector(there))
+                around.append(np.concatenate([state.q, state.v]))
+            columns.append((8 * (around[2] - around[1]) - (around[3] - around[0])) / (12 * step))
+        return np.array(columns).T
+
+    def _first_slopes(self, state: State, vector: Array, along: Array) -> Array:
         """Changes of the initial coordinates and speeds with each of the unknowns."""
         dq, dv = (x @ along for x in initial_slopes(self.system, vector))
         trial = {u.of: k for k, u in enumerate(self.unknowns) if u.experiment == self.index}
@@ -142,7 +187,7 @@ class Experiment:
         for at, _ in self.system.balls:  # initial quaternions are normalized
             unit = state.q[at : at + 4] / np.linalg.norm(state.q[at : at + 4])
             dq[at : at + 4] -= np.outer(unit, unit @ dq[at : at + 4])
-        return dq, dv
+        return np.concatenate([dq, dv])
 
 
 def by_experiment(values: Mapping[str, Any], index: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from pendula.words import readable
 if TYPE_CHECKING:
     from pendula.analysis.control.estimators import Estimator
     from pendula.analysis.control.gains import Gain
+    from pendula.analysis.control.margins import Margins
     from pendula.analysis.control.reach import Reach
     from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
     from pendula.analysis.control.space import StateSpace
@@ -366,6 +367,13 @@ class LinearModel(Tabular):
     def root_locus(self, output: str, input: str | None = None, *, gains: Any = None) -> RootLocus:
         """Poles of the closed loop ``input = -k*output`` over the gain k; default: small to large effects."""
         return self.state_space([output]).selected(None, input).root_locus(gains)
+
+    def margins(self, output: str, input: str | None = None, *, gain: float = 1.0) -> Margins:
+        """Gain, phase and delay margins of the loop ``input = -gain*output``.
+
+        For the loop of a designed gain, see :meth:`pendula.results.Gain.margins`.
+        """
+        return self.state_space([output]).selected(None, input).margins(gain)
 
     def controllability(self) -> Reach:
         """Whether the inputs reach all motions; those that they do not reach, in words."""

@@ -77,6 +77,10 @@ def export_command(
 @click.option("--floating", is_flag=True, help="URDF: let the root link move freely.")
 @click.option("--without", multiple=True, metavar="KIND", help="Leave out a kind of thing: fluid, mimic, ...")
 @click.option("--keyframe", metavar="NAME", help="MJCF: start from this keyframe.")
+@click.option(
+    "--limits", type=float, metavar="STIFFNESS", help="Limits of joints as stops of this stiffness; default: left out."
+)
+@click.option("--dissipation", type=float, metavar="D", help="Of the stops at limits: dissipation per speed.")
 @opt.json_option
 def import_command(
     file: str,
@@ -85,6 +89,8 @@ def import_command(
     floating: bool,
     without: tuple[str, ...],
     keyframe: str | None,
+    limits: float | None,
+    dissipation: float | None,
     as_json: bool,
 ) -> None:
     """A URDF or MJCF file as a model file.
@@ -100,6 +106,9 @@ def import_command(
         raise UsageError(f'"{path}" already exists; use --force to overwrite it')
     options: dict[str, Any] = {"without": without} if without else {}
     options |= {"floating": True} if floating else {}
+    if dissipation is not None and limits is None:
+        raise UsageError("--dissipation is that of the stops at limits; give --limits STIFFNESS, too")
+    options |= {name: x for name, x in (("limits", limits), ("dissipation", dissipation)) if x is not None}
     if keyframe is not None:
         options["keyframe"] = int(keyframe) if keyframe.isdigit() else keyframe
     try:

@@ -72,6 +72,7 @@ class Draft:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     joints: list[dict[str, Any]] = field(default_factory=list)
     forces: list[dict[str, Any]] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
     inputs: dict[str, Any] = field(default_factory=dict)
     initial: dict[str, Any] = field(default_factory=dict)
     coordinates: list[str] = field(default_factory=list)
@@ -137,6 +138,12 @@ class Draft:
             self.renamed[f"actuator {wanted}"] = name
         return name
 
+    def parameter(self, wanted: str, value: float) -> str:
+        """A parameter with a unique name."""
+        name = self._unique("", wanted, self._taken, lambda n: [n])
+        self.parameters[name] = value
+        return name
+
     def _unique(self, wanted: str, clean: str, taken: set[str], derived: Callable[[str], list[str]]) -> str:
         name, k = clean, 1
         while taken & set(derived(name)):
@@ -160,6 +167,7 @@ class Draft:
             model = Model(
                 name=self.name,
                 gravity=[float(x) for x in self.gravity],
+                parameters=self.parameters,
                 bodies=self.bodies,
                 joints=self.joints,
                 forces=self.forces,

@@ -17,6 +17,8 @@ from pendula.errors import UsageError
 from pendula.exchange.robots import frames as fr
 from pendula.exchange.robots import shapes as sh
 from pendula.exchange.robots.draft import Draft, Imported, check_without, existing
+from pendula.exchange.robots.limits import Limit, add_limits, check_limits
+from pendula.exchange.robots.mjcf_forces import HINGE, SLIDE
 
 WITHOUT = ("fluid", "springs", "tendons", "actuators", "equality", "flex", "plugins", "plasticity")
 """Kinds of things that :func:`load_mjcf` can leave out although the motion depends on them."""
@@ -33,7 +35,14 @@ def mujoco_module() -> ModuleType:
     return mujoco
 
 
-def load_mjcf(path: str | Path, *, without: Iterable[str] = (), keyframe: str | int | None = None) -> Imported:
+def load_mjcf(
+    path: str | Path,
+    *,
+    without: Iterable[str] = (),
+    keyframe: str | int | None = None,
+    limits: float | None = None,
+    dissipation: float = 0.0,
+) -> Imported:
     """The model of an MJCF file, with notes of what it does not hold.
 
     MuJoCo's compiler reads the file, so defaults, includes, frames and inertias from geometry are resolved as MuJoCo
@@ -45,6 +54,10 @@ def load_mjcf(path: str | Path, *, without: Iterable[str] = (), keyframe: str | 
         without: kinds of things to leave out: "fluid", "springs", "tendons", "actuators", "equality", "flex",
             "plugins", "plasticity".
         keyframe: name or number of the keyframe for the initial state; default: the reference pose.
+        limits: stiffness [N m/rad, N/m] of stops at the limits of hinges and slides (see
+            :class:`pendula.model.ForceJointLimit`); MuJoCo's own limits are soft constraints without a stiffness.
+            Default: no stops.
+        dissipation: of these stops [s/rad, s/m].
 
     Raises:
         UsageError: there is no such file or keyframe, MuJoCo cannot compile the file, or it is not installed.
@@ -58,11 +71,12 @@ def load_mjcf(path: str | Path, *, without: Iterable[str] = (), keyframe: str | 
     file = existing(path, "load_mjcf")
     mujoco = mujoco_module()
     chosen = check_without(without, WITHOUT, "load_mjcf")
+    check_limits(limits, dissipation, "load_mjcf")
     model, warnings = _compiled(mujoco, file)
     draft = Draft(str(file), chosen, name=_title(model, file.stem))
     for warning in warnings:
         draft.note(f"MuJoCo's compiler: {warning}")
-    return read_compiled(model, draft, keyframe)
+    return read_compiled(model, draft, keyframe, limits, dissipation)
 
 
 def _compiled(mujoco: Any, file: Path) -> tuple[Any, list[str]]:
@@ -78,7 +92,9 @@ def _compiled(mujoco: Any, file: Path) -> tuple[Any, list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
-def read_compiled(model: Any, draft: Draft, keyframe: str | int | None = None) -> Imported:
+def read_compiled(
+    model: Any, draft: Draft, keyframe: str | int | None = None, limits: float | None = None, dissipation: float = 0.0
+) -> Imported:
     """The model of a compiled ``mujoco.MjModel``."""
     from pendula.exchange.robots.mjcf_forces import Forces
     from pendula.exchange.robots.mjcf_loops import add_loops
@@ -89,7 +105,7 @@ def read_compiled(model: Any, draft: Draft, keyframe: str | int | None = None) -
     forces = Forces(reader)
     forces.add()
     add_loops(reader, forces)
-    reader.note_others()
+    reader.note_others(limits, dissipation)
     reader.set_initial(keyframe)
     return reader.draft.finish()
 
@@ -244,16 +260,22 @@ class Reader:
         if getattr(m, "nplastic", 0):
             self.refuse("plasticity", "springs that yield")
 
-    def note_others(self) -> None:
-        """Notes of what has no effect on smooth motion."""
+    def note_others(self, limits: float | None, dissipation: float) -> None:
+        """Limits, and notes of what has no effect on smooth motion."""
         m, draft = self.m, self.draft
         collides = np.any(m.geom_contype | m.geom_conaffinity) if m.ngeom else False
         if ((collides and m.ngeom > 1) or m.npair) and not self.is_off("CONTACT"):
             draft.note("contacts: left out")
         limited = [j for j in range(m.njnt) if m.jnt_limited[j]]
-        if limited:
-            ranges = [f"{self.joint[j]} {m.jnt_range[j, 0]:.4g} to {m.jnt_range[j, 1]:.4g}" for j in limited]
-            draft.note(f"limits of joints: left out: {'; '.join(ranges)}")
+        single = [j for j in limited if int(m.jnt_type[j]) in (SLIDE, HINGE)]
+        found = [
+            Limit(self.joint[j], float(m.jnt_range[j, 0]), float(m.jnt_range[j, 1]), int(m.jnt_type[j]) == SLIDE)
+            for j in single
+        ]
+        add_limits(draft, found, None if self.is_off("LIMIT") else limits, dissipation)
+        balls = [f"{self.joint[j]} up to {m.jnt_range[j, 1]:.4g}" for j in limited if j not in single]
+        if balls:
+            draft.note(f"limits of ball joints: left out: {'; '.join(balls)}")
         rough = [self.joint[m.dof_jntid[k]] for k in range(m.nv) if m.dof_frictionloss[k] > 0]
         draft.note_all("friction loss", dict.fromkeys(rough), "left out")
         if m.nsensor:

@@ -18,6 +18,9 @@ from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
 
+FAR = 1e6
+"""a limit that no joint reaches, where a format demands one"""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -66,6 +69,15 @@ class NumericTree:
             return float(parse(value).evaluate(self.values))
         except (ExpressionError, KeyError):
             raise self.refuse(element, f'{field} is "{value}", an expression') from None
+
+    def limits(self, fields: dict[str, Any], element: str) -> tuple[str, tuple[float, float]]:
+        """The coordinate of a joint limit and its range; an end without a stop is far away."""
+        name = fields.get("coordinate") or self.model.joint(fields["joint"]).coordinate_names()[0]
+        ends = [
+            otherwise if fields[end] is None else self.number(fields[end], element, end)
+            for end, otherwise in (("lower", -FAR), ("upper", FAR))
+        ]
+        return name, (ends[0], ends[1])
 
     def vector(self, values: Sequence[Any], element: str, field: str) -> Array:
         """A vector of such values."""

@@ -19,6 +19,7 @@ from pendula.errors import ModelError, Problem, UsageError
 from pendula.exchange.robots import frames as fr
 from pendula.exchange.robots import shapes as sh
 from pendula.exchange.robots.draft import Draft, Imported, check_without, existing
+from pendula.exchange.robots.limits import Limit, add_limits, check_limits
 from pendula.exchange.robots.rigid import Mount, merge_impossible
 from pendula.exchange.robots.tree import frame_along
 
@@ -44,17 +45,23 @@ def load_urdf(
     floating: bool = False,
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     without: Iterable[str] = (),
+    limits: float | None = None,
+    dissipation: float = 0.0,
 ) -> Imported:
     """The model of a URDF file, with notes of what it does not hold.
 
     Every link becomes a body of the same name. The root link is fixed to ground unless it is ``floating``. Damping acts
     as in the file; Coulomb friction, limits and collision geometry are left out, with notes. Meshes are not opened.
+    URDF gives limits no stiffness; with one from you, they become elastic stops.
 
     Args:
         path: the file; run xacro first on a xacro file.
         floating: whether the root link moves freely, by a joint named "root".
         gravity: acceleration of gravity [m/s^2]; URDF states none.
         without: kinds of things to leave out: "mimic" makes coordinates independent that mimic others.
+        limits: stiffness [N m/rad, N/m] of stops at the limits of joints (see :class:`pendula.model.ForceJointLimit`);
+            default: no stops.
+        dissipation: of these stops [s/rad, s/m].
 
     Raises:
         UsageError: there is no such file, or it is not URDF.
@@ -67,9 +74,12 @@ def load_urdf(
     """
     file = existing(path, "load_urdf")
     chosen = check_without(without, WITHOUT, "load_urdf")
+    check_limits(limits, dissipation, "load_urdf")
     robot = _parsed(file)
     draft = Draft(str(file), chosen, gravity=tuple(gravity), name=(robot.get("name") or file.stem)[:100])
-    _Reader(robot, draft, floating=floating).read()
+    reader = _Reader(robot, draft, floating=floating)
+    reader.read()
+    reader.add_notes(limits, dissipation)
     return draft.finish()
 
 
@@ -184,7 +194,6 @@ class _Reader:
             draft.bodies.append(self._link(name, link, carried))
         merge_impossible(draft, self.mounts)
         self._mimics()
-        self._notes()
         self._stop_if_wrong()
 
     def _root(self, link: str) -> None:
@@ -314,19 +323,21 @@ class _Reader:
                 coupling = self.draft.joint_name(f"{self.names[name]}_mimic", "coupling")
                 self.draft.joints.append({"name": coupling, "type": "coupling", "value": text})
 
-    def _notes(self) -> None:
+    def add_notes(self, stiffness: float | None, dissipation: float) -> None:
+        """Limits, and notes of what is left out."""
         draft = self.draft
         draft.note_all("meshes", self.meshes, "drawn as lines to the joints that they carry")
-        limited, rough = [], []
+        limited: list[Limit] = []
+        rough = []
         for name, joint in self.joints.items():
             limit, dynamics = joint.find("limit"), joint.find("dynamics")
             if limit is not None and joint.get("type") in ("revolute", "prismatic") and name in self.names:
                 ends = [float(self.numbers(limit, f, 1, [0.0], f'joint "{name}"')[0]) for f in ("lower", "upper")]
-                limited.append(f"{self.names[name]} {ends[0]:.4g} to {ends[1]:.4g}")
+                limited.append(Limit(self.names[name], ends[0], ends[1], slides=joint.get("type") == "prismatic"))
             if float(self.numbers(dynamics, "friction", 1, [0.0], f'joint "{name}"')[0]):
                 rough.append(name)
-        if limited:
-            draft.note(f"limits of joints: left out: {'; '.join(limited)}")
+        add_limits(draft, limited, stiffness, dissipation)
         draft.note_all("Coulomb friction", rough, "left out")
         if any(link.find("collision") is not None for link in self.links.values()):
             draft.note("contacts: left out")
+        self._stop_if_wrong()

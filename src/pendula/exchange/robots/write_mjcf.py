@@ -154,6 +154,8 @@ class _Writer:
                 tendon.set("springlength", texts([numbers.get("length", 0)]))
                 for site in sites:
                     ElementTree.SubElement(tendon, "site", site=site)
+            case "joint-limit":
+                self._limit(fields, element)
             case "generalized":
                 self._motor(fields, element)
             case _:
@@ -176,6 +178,14 @@ class _Writer:
                 found.attrib |= {"stiffness": texts([stiffness]), "springref": texts([rest])}
             if damping:
                 found.set("damping", texts([damping + float(found.get("damping", 0))]))
+
+    def _limit(self, fields: dict[str, Any], element: str) -> None:
+        """The range of a joint; its stops are constraints in MuJoCo, with a stiffness of their own."""
+        name, ends = self.tree.limits(fields, element)
+        if self.joints[name].get("range"):
+            raise self.tree.refuse(element, f'"{name}" has other limits')
+        self.joints[name].set("range", texts(ends))
+        self.notes.append(f"{element}: limits are soft constraints in MuJoCo; stiffness and dissipation are left out")
 
     def _site(self, side: Any, element: str) -> str:
         self.sites += 1

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from pendula.exchange.robots.frames import Array, matrix_roll_pitch_yaw
-from pendula.exchange.robots.tree import NumericTree, Place, solids, texts
+from pendula.exchange.robots.tree import FAR, NumericTree, Place, solids, texts
 from pendula.formats import Content
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
@@ -37,16 +37,24 @@ class _Writer:
         self.tree, self.model = NumericTree(model, "URDF"), model
         self.robot = ElementTree.Element("robot", name=model.name)
         self.notes: list[str] = []
+        self.limits: dict[str, tuple[float, float]] = {}
         self.damping = self._damping()
 
     def _damping(self) -> dict[str, float]:
-        """Viscous friction by coordinate."""
+        """Viscous friction by coordinate; limits are noted on the way."""
         found: dict[str, float] = {}
         for k, force in enumerate(self.model.forces):
             element = f'force "{force.name}"' if force.name else f"force {k + 1} ({force.type})"
             fields = force.model_dump(by_alias=True)
             if force.type == "generalized" and self._only_input(fields["value"]):
                 self.notes.append(f"{element}: efforts are inputs of the reader; left out")
+                continue
+            if force.type == "joint-limit":
+                name, ends = self.tree.limits(fields, element)
+                if name in self.limits:
+                    raise self.tree.refuse(element, f'"{name}" has other limits')
+                self.limits[name] = ends
+                self.notes.append(f"{element}: URDF has no stiffness of limits; stiffness and dissipation are left out")
                 continue
             joint = fields.get("joint")
             viscous = force.type in ("friction", "damper") or (
@@ -112,14 +120,17 @@ class _Writer:
             self._add_children(child, child, own)
 
     def _joint(self, name: str, kind: str, parent: str, child: str, at: Place, axis: Array | None = None) -> None:
+        limited = name in self.limits
+        kind = "revolute" if kind == "continuous" and limited else kind
         joint = ElementTree.SubElement(self.robot, "joint", name=name, type=kind)
         ElementTree.SubElement(joint, "parent", link=parent)
         ElementTree.SubElement(joint, "child", link=child)
         ElementTree.SubElement(joint, "origin", xyz=texts(at.r), rpy=texts(matrix_roll_pitch_yaw(at.R)))
         if axis is not None:
             ElementTree.SubElement(joint, "axis", xyz=texts(axis))
-            if kind == "prismatic":  # URDF demands limits; these are far
-                ElementTree.SubElement(joint, "limit", lower="-1000000", upper="1000000", effort="0", velocity="0")
+            if kind == "prismatic" or limited:  # URDF demands limits of slides; the default ones are far
+                lower, upper = (texts([x]) for x in self.limits.get(name, (-FAR, FAR)))
+                ElementTree.SubElement(joint, "limit", lower=lower, upper=upper, effort="0", velocity="0")
             if self.damping.get(name):
                 ElementTree.SubElement(joint, "dynamics", damping=texts([self.damping[name]]))
 

@@ -20,7 +20,8 @@ _LENGTHS = ("length", "com", "diameter", "radius", "thickness", "size", "positio
 def parameter_units(model: Model) -> dict[str, str]:
     """Unit of every parameter that is the value of some field, or a term of it; other parameters are omitted.
 
-    Parameters have no stated units. A field such as a mass has one, so a parameter used there has it, too. Multiples
+    Parameters have no stated units. A field such as a mass has one, so a parameter used there has it, too. In a product
+    of two parameters, such as the mass rho*a, the unit of one gives that of the other (kg/m). Other multiples
     determine nothing, since a factor may have a unit. If two fields disagree, the parameter is omitted.
 
     Example:
@@ -65,7 +66,32 @@ def _units_of(model: Model, names: Mapping[str, object]) -> dict[str, str]:
         for name in expression.names & names.keys():
             if unit and _is_term(expression, name):
                 found.setdefault(name, set()).add(unit)
-    return {name: next(iter(units)) for name, units in found.items() if len(units) == 1}
+    known = {name: next(iter(units)) for name, units in found.items() if len(units) == 1}
+    shares: dict[str, set[str]] = {}
+    for unit, expression in _fields(model):
+        for name in expression.names & names.keys() - found.keys():
+            for other in expression.names & known.keys():
+                by = known[other]
+                if unit != by and _simple(unit) and _simple(by) and _is_product(expression, name, other):
+                    shares.setdefault(name, set()).add(f"{unit}/{by}")
+    return known | {name: next(iter(units)) for name, units in shares.items() if len(units) == 1}
+
+
+def _simple(unit: str) -> bool:
+    return unit.isalpha()
+
+
+def _is_product(expression: Expression, name: str, other: str) -> bool:
+    """Whether an expression is the product of two names, and nothing else."""
+    if expression.names != {name, other}:
+        return False
+    try:
+        return all(
+            abs(expression.evaluate({name: x, other: y}) - x * y) < 1e-12
+            for x, y in ((1.0, 1.0), (2.0, 3.0), (0.7, -1.9), (4.5, 0.3))
+        )
+    except ExpressionError:
+        return False
 
 
 def _is_term(expression: Expression, name: str) -> bool:

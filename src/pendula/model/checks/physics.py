@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, assert_never
 
 from pendula.errors import NotSupported, Problem
@@ -54,6 +55,8 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
         if {"stiffness", "damping"} <= type(force).model_fields.keys() - force.model_fields_set:
             cause = "is missing, and so is damping: this force would do nothing"
             yield Problem(element, "stiffness", cause, "give stiffness, damping, or both")
+        for field, cause, advice in force.faults(partial(_values, parts)):
+            yield Problem(element, field, cause, advice)
 
 
 def _values(parts: Parts, entries: Sequence[Any], *, strict: bool = False) -> list[float] | None:

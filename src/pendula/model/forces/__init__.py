@@ -20,6 +20,7 @@ from pendula.model.forces.com_friction import ForceComFriction
 from pendula.model.forces.damper import ForceDamper
 from pendula.model.forces.friction import ForceFriction
 from pendula.model.forces.generalized import ForceGeneralized
+from pendula.model.forces.joint_limit import ForceJointLimit
 from pendula.model.forces.law import Law
 from pendula.model.forces.load import ForceLoad
 from pendula.model.forces.registry import FORCES, AnyForce, register_force
@@ -41,6 +42,7 @@ __all__ = [
     "ForceFriction",
     "ForceGeneralized",
     "ForceInJoint",
+    "ForceJointLimit",
     "ForceLoad",
     "ForceOnBody",
     "ForceSpinDrive",

@@ -6,7 +6,7 @@ others define :meth:`Force.actions`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, assert_never
 
 from pydantic import Field, model_validator
@@ -37,6 +37,15 @@ class Force(Element):
     def actions(self) -> tuple[Action, ...]:
         """Where and how the force acts."""
         raise NotSupported(f'force type "{self.type}" does not state where it acts: its class has no actions()')
+
+    def faults(self, values: Callable[[Sequence[Scalar]], list[float] | None]) -> Iterator[tuple[str, str, str]]:
+        """What is wrong with the values of the fields: field, cause and advice.
+
+        Args:
+            values: gives the values of some scalars at the parameters of the model; None if one has no value.
+        """
+        del values
+        return iter(())
 
     def where(self) -> str:
         """Where the force acts, in words."""

@@ -11,6 +11,7 @@ from pendula.model.forces.com_friction import ForceComFriction
 from pendula.model.forces.damper import ForceDamper
 from pendula.model.forces.friction import ForceFriction
 from pendula.model.forces.generalized import ForceGeneralized
+from pendula.model.forces.joint_limit import ForceJointLimit
 from pendula.model.forces.load import ForceLoad
 from pendula.model.forces.spin_drive import ForceSpinDrive
 from pendula.model.forces.spring import ForceSpring
@@ -60,6 +61,7 @@ for _built_in in (
     ForceSpring,
     ForceDamper,
     ForceFriction,
+    ForceJointLimit,
     ForceComFriction,
     ForceSpinDrive,
     ForceLoad,

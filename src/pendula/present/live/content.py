@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ MOST_BODIES = 30
 MOST_WRENCHES = 12  # bodies up to which forces in joints are part of the page
 MOST_MODES = 8
 SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this much
+SEARCH_SECONDS = 15.0  # after this the search for an equilibrium is given up
 LOOK_AHEAD = 4.0  # times the typical period: the motion that fits into the picture at the start
 
 
@@ -56,7 +58,8 @@ def live_content(
         model: a model, the name of a library mechanism, or a system.
         initial_state: changes to the model's initial state by name.
         events: what the page marks, and where it stops: events, or texts that :meth:`Event.read` reads.
-        with_modes: whether modes are part of it; the search for the equilibrium they belong to can take long.
+        with_modes: whether modes are part of it. The search for the equilibrium that they belong to is given up after
+            ``SEARCH_SECONDS``, as for bodies in space with a family of equilibria; the page then has no modes.
 
     Raises:
         UsageError: an event cannot be read, or has an unknown name.
@@ -93,7 +96,7 @@ def live_content(
 def _events(system: System, events: Sequence[Event | str]) -> tuple[list[dict[str, Any]], list[Any]]:
     """Events as a page reads them, and the symbolic expressions whose zeros they are."""
     known, marked, watched = names_of(system), [], []
-    for given in events:
+    for given in events or ():
         event = given if isinstance(given, Event) else Event.read(given)
         expression, way, kind = to_watch(event)
         check_names(expression, known, f'event "{event.name}"')
@@ -241,10 +244,20 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
     return 0.0, 3 * value, False
 
 
+class _SearchTooLong(PendulaError):
+    """The search for an equilibrium took longer than a page is worth."""
+
+
 def _modes(system: System) -> dict[str, Any] | None:
     """Poses and speeds that start a damped mode with a unit amplitude, at the equilibrium of least potential."""
+    until = monotonic() + SEARCH_SECONDS
+
+    def give_up(done: int, planned: int) -> None:
+        if done < planned and monotonic() > until:
+            raise _SearchTooLong(f"{done} of {planned} starts in {SEARCH_SECONDS:g} s")
+
     try:
-        rest = lowest_equilibrium(system)
+        rest = lowest_equilibrium(system, on_progress=give_up)
         if rest is None:
             return None
         found = modes(system, rest, damped=True)
@@ -272,7 +285,7 @@ def _modes(system: System) -> dict[str, Any] | None:
             )
         simple = not any(joint.quaternion() for joint in system.model.tree)  # the page can follow the sliders
         return {"q": linear.at.q.tolist(), "listed": listed, "simple": simple} if listed else None
-    except PendulaError:  # no equilibrium, or not one with modes: the page has no such buttons
+    except PendulaError:  # no equilibrium in time, or not one with modes: the page has no such buttons
         return None
 
 

@@ -8,8 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pendula.errors import NotSupported, UsageError
-from pendula.files import write_figure, write_text
 from pendula.library import mechanisms
 from pendula.library.registry import Entry
 from pendula.present.live.page import play
@@ -18,10 +19,17 @@ from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import read_template
 from pendula.present.web.bundle import page
 from pendula.simulation.simulate import simulate
+from pendula.storage.files import write_figure, write_text
 
 FRAMES = 7  # in a thumbnail
 SIZE = (4.0, 2.5)  # of a thumbnail [inches]
 DPI = 100
+FIRST, LAST = 0.0, 1.2  # time that a thumbnail shows
+SHOWN: dict[str, dict[str, Any]] = {
+    "driven-chain": {"parameters": {"alpha": 0.3}, "span": (12.5, 15.0)},  # the shaken base excites it slowly
+    "spatial-rod": {"initial_state": {"phi": "25deg"}},  # across the line of sight instead of along it
+}
+"""what a thumbnail shows of a mechanism whose first moments say little"""
 
 
 def write_gallery(
@@ -78,7 +86,10 @@ def _card(entry: Entry, folder: Path) -> str:
     """Writes the page and the thumbnail of one mechanism; returns its card on the index."""
     model = entry.make()
     play(model, folder / f"{entry.name}.html")
-    run = simulate(model, 1.2, tol=1e-6, samples=200, max_steps=50_000)
+    shown = dict(SHOWN.get(entry.name, {}))
+    first, last = shown.pop("span", (FIRST, LAST))
+    times = np.linspace(first, last, 200)
+    run = simulate(model, last, tol=1e-6, samples=times, max_steps=50_000, **shown)
     figure = plot_frames(scene_of(run), count=FRAMES, dpi=DPI)
     _shrink(figure)
     write_figure(figure, folder / f"{entry.name}.png")

@@ -8,6 +8,7 @@ import numpy as np
 
 from pendula.analysis.control.estimators import Estimator
 from pendula.analysis.control.gains import Gain
+from pendula.analysis.control.margins import Margins
 from pendula.analysis.control.reach import LOST, WEAK, Reach
 from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
 from pendula.analysis.control.space import StateSpace
@@ -59,6 +60,48 @@ def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
     _legend(axes[0], [f"{of} per {by}" for of, by in pairs])
     _title(figure, titled(_mechanism(found.space), "frequency response"))
     return figure
+
+
+def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
+    """Figure of a loop over frequency, with bars from 0 dB at phase crossings and from -180 deg at gain crossings.
+
+    Example:
+        >>> import pendula
+        >>> gain = pendula.linearize("cart-pole", {"theta": "180deg"}).lqr({"x": 1, "theta": 10}, 0.1)
+        >>> figure = plot_margins(gain.margins())
+        >>> [ax.get_ylabel() for ax in figure.axes]
+        ['magnitude [dB]', 'phase [deg]']
+    """
+    bode = found.bode()
+    figure = plot_bode(bode, dpi=dpi)
+    size, phase = figure.axes[:2]
+    (pair,) = bode.pairs()
+    size.axhline(0.0, color=MUTED, lw=0.8)
+    values = bode.phase(*pair)
+    for turn in np.arange(np.ceil((values.min() - 180) / 360 - 1e-9), np.floor((values.max() - 180) / 360 + 1e-9) + 1):
+        phase.axhline(360 * turn + 180, color=MUTED, lw=0.8)
+    unit = found.loop.time_unit
+    for omega, factor in zip(found.phase_crossings, found.critical_gains, strict=True):
+        if bode.omega[0] <= omega <= bode.omega[-1]:
+            size.plot([omega, omega], [0.0, -20 * np.log10(factor)], color=FEW[1], lw=2.0, marker="o", ms=4)
+            _note(size, omega, -20 * np.log10(factor), f"gain × {factor:.3g} at {omega:.3g} rad/{unit}")
+    for omega, lag in zip(found.gain_crossings, found.lags, strict=True):
+        margin = lag if lag <= 180 else lag - 360
+        here = float(np.interp(np.log(omega), np.log(bode.omega), values))
+        phase.plot([omega, omega], [here - margin, here], color=FEW[1], lw=2.0, marker="o", ms=4)
+        _note(phase, omega, here, f"{margin:+.3g}° at {omega:.3g} rad/{unit}")
+    text = "loop with its margins" if found.stable else "loop; closed, it does not decay: no margins"
+    _title(figure, titled(_mechanism(found.loop), text))
+    return figure
+
+
+def _note(ax: Axes, omega: float, value: float, text: str) -> None:
+    low, high = ax.get_xlim()
+    right = np.log(omega / low) > 0.6 * np.log(high / low)
+    ax.annotate(
+        text, (omega, value), xytext=(-6 if right else 6, 4), textcoords="offset points", fontsize=8.5,
+        ha="right" if right else "left", color="#1d2430",
+    )  # fmt: skip
 
 
 def _to_hertz(omega: Any) -> Any:

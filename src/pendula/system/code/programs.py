@@ -312,11 +312,7 @@ class Programs:
             eq = self._equations
             a, symbols = eq.acceleration_symbols, (*eq.q, *eq.v, *(s for s in eq.p if s.name in varied))
             along = [se.Symbol(f"d'{s}") for s in symbols]
-            low = self.lowering(inputs_in_time=True)
-            if varied:
-                slots = [s if s.name in driven else se.Symbol(f"{s}'") for s in eq.u]
-                follow = [pair for pair in self._all_inputs if pair[0].name not in driven]
-                low = Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*follow, *eq.definitions))
+            low = self._with_inputs(varied, driven)
             program, inputs = low.program, low.inputs([*a, *along])
             outputs = [low(e) for e in eq.qdot]
             for i, row in enumerate(eq.M):
@@ -330,17 +326,29 @@ class Programs:
 
         return self.bind(f"deviations {list(varied)} {list(driven)}", parameters, build)
 
-    def constrained_deviations(self, parameters: Array) -> Compiled:
-        """Directional derivatives of q', f + G^T lam - M a and c - G a along (dq, dv).
+    def _with_inputs(self, varied: tuple[str, ...], driven: tuple[str, ...]) -> Lowering:
+        """A lowering in which inputs are functions of time and, if parameters vary, follow these."""
+        eq = self._equations
+        if not varied:
+            return self.lowering(inputs_in_time=True)
+        slots = [s if s.name in driven else se.Symbol(f"{s}'") for s in eq.u]
+        follow = [pair for pair in self._all_inputs if pair[0].name not in driven]
+        return Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*follow, *eq.definitions))
 
-        Extra inputs are a, lam, dq and dv.
+    def constrained_deviations(
+        self, parameters: Array, varied: tuple[str, ...] = (), driven: tuple[str, ...] = ()
+    ) -> Compiled:
+        """Directional derivatives of q', f + G^T lam - M a and c - G a along (dq, dv, dp), as in :meth:`deviations`.
+
+        Extra inputs are a, lam, dq, dv and dp.
         """
 
         def build() -> Native:
             eq = self._equations
-            a, lam, symbols = eq.acceleration_symbols, eq.multiplier_symbols, (*eq.q, *eq.v)
+            a, lam = eq.acceleration_symbols, eq.multiplier_symbols
+            symbols = (*eq.q, *eq.v, *(s for s in eq.p if s.name in varied))
             along = [se.Symbol(f"d'{s}") for s in symbols]
-            low = self.lowering(inputs_in_time=True)
+            low = self._with_inputs(varied, driven)
             program, inputs = low.program, low.inputs([*a, *lam, *along])
             outputs = [*(low(e) for e in eq.qdot), *(low(e) for e in eq.f), *(low(e) for e in eq.c)]
             first, rows = len(eq.q), len(eq.q) + len(eq.v)
@@ -352,7 +360,7 @@ class Programs:
             seeds = {low(s): low(d) for s, d in zip(symbols, along, strict=True)}
             return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)), inputs=inputs)
 
-        return self.bind("constrained deviations", parameters, build)
+        return self.bind(f"constrained deviations {list(varied)} {list(driven)}", parameters, build)
 
     def gap_rate_slopes(self, parameters: Array) -> Compiled:
         """The directional derivative of G v - b along dq, which is an extra input."""

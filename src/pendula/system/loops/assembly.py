@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pendula.arguments import read_names
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.bodies import GROUND
+from pendula.model.joints import Rotation
 from pendula.model.model import Model
 from pendula.numerics.solvers.newton import solve_least_change
 from pendula.system.layout import Array, State
@@ -67,11 +69,13 @@ def assemble(
     *,
     parameters: Parameters = None,
     keep: Collection[str] = (),
-    prefer: Collection[str] = (),
+    prefer: Collection[str] | None = None,
 ) -> Assembly:
     """The consistent state nearest to a given one: loops closed, speeds compatible with them.
 
-    Redundant constraints are allowed if they do not contradict each other.
+    Redundant constraints are allowed if they do not contradict each other. What is given by name stays if it can, as at
+    the start of a run: first all values that the model or ``near`` state, otherwise those in ``near``, otherwise those
+    to ``keep``; the rest changes as little as possible, by the sum of squares.
 
     Args:
         system: the compiled mechanism.
@@ -79,7 +83,7 @@ def assemble(
         parameters: changes of parameters by name, or all values as an array.
         keep: coordinates and speeds to hold. Coordinates are released if the loops cannot be closed otherwise
             (see ``moved``); contradictory speeds raise an error.
-        prefer: coordinates and speeds to hold if possible.
+        prefer: coordinates and speeds to hold if possible; default: the names in ``near`` (none of a State).
 
     Raises:
         LoopNotClosed: no consistent state was found (the message names the joint, the gap and the bodies involved), or
@@ -91,33 +95,45 @@ def assemble(
         >>> sorted(assemble(system, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
+    named = () if near is None or isinstance(near, State) else tuple(near)
+    written = () if isinstance(near, State) else tuple(system.model.initial)
+    prefer = named if prefer is None else prefer
+    return assemble_holding(system, near, parameters, keep, ((*prefer, *written), prefer))
+
+
+def assemble_holding(
+    system: System, near: State | Mapping[str, float] | None, parameters: Parameters, keep: Collection[str],
+    prefer: Sequence[Collection[str]],
+) -> Assembly:  # fmt: skip
+    """:func:`assemble` with several sets of names to hold if possible, tried one after the other."""
     vector, joints = parameter_vector(system, parameters), system.in_joints
     own = {*system.layout.coordinates, *system.layout.speeds}
-    for name in {*keep, *prefer} - own:
+    rotations = {name for name, value in system.model.initial.items() if isinstance(value, Rotation)}
+    asked = {*read_names(keep, "keep"), *(n for names in prefer for n in read_names(names, "prefer"))}
+    for name in asked - own - rotations:
         joints.layout.position(name)  # raises if there is no such name
+    holds = list(dict.fromkeys(frozenset({*keep, *names}) for names in (*prefer, ())))
     state = _near(system, near, vector)
     if state.layout is system.layout:
-        return _assemble(system, state, vector, keep, prefer)
+        return _assemble(system, state, vector, holds)
     if not system.model.closures:
         q = _with_unit_quaternions(np.array(state.q, dtype=float), joints.quaternions, state.layout.coordinates)
         placed = joints.place_state(State(state.t, q, state.v, joints.layout), vector)
         return Assembly(placed, {}, 0.0, system)
-    found = _assemble(joints.system, state, vector, keep, prefer)  # the joints decide what moves least
+    found = _assemble(joints.system, state, vector, holds)  # the joints decide what moves least
     return Assembly(joints.place_state(found.state, vector), found.moved, found.gap, system)
 
 
-def _assemble(
-    system: System, state: State, parameters: Array, keep: Collection[str], prefer: Collection[str]
-) -> Assembly:
-    """:func:`assemble` for a state in the coordinates of the system."""
+def _assemble(system: System, state: State, parameters: Array, holds: Sequence[frozenset[str]]) -> Assembly:
+    """:func:`assemble` for a state in the coordinates of the system; names to hold, tried one after the other."""
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
     if system.model.closures:
         _check_fixed_gaps(system, parameters)
     if system.loop_rows:
-        q, gap = _close(system, q, state.t, parameters, {*keep, *prefer})
-        v = _compatible_speeds(system, q, v, state.t, parameters, [{*keep, *prefer}, {*keep}])
+        q, gap = _close(system, q, state.t, parameters, holds)
+        v = _compatible_speeds(system, q, v, state.t, parameters, holds)
     if wrong := _turned_over(system, q, state.t, parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides pointing in opposite directions.\n'
@@ -183,7 +199,9 @@ def _check_fixed_gaps(system: System, parameters: Array) -> None:
         )
 
 
-def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Collection[str]) -> tuple[Array, float]:
+def _close(
+    system: System, q0: Array, t: float, parameters: Parameters, holds: Sequence[frozenset[str]]
+) -> tuple[Array, float]:
     m = system.loop_rows
     scale = row_scales(system, parameters)
 
@@ -196,12 +214,13 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Co
         G = system.constraint_jacobian(q, t, parameters=parameters)
         return g[:m] / scale, G / scale[:, None]
 
-    held = [name.removesuffix("_dot") in keep for name in system.layout.speeds]
-    start = np.zeros(len(held))
-    weights = np.where(held, np.inf, 1.0)
-    result = solve_least_change(residual, start, tol=CLOSED, max_iterations=60, weights=weights)
-    if not result.residual_norm <= CLOSED_ENOUGH:
-        result = solve_least_change(residual, start, tol=CLOSED, max_iterations=60)
+    names = [name.removesuffix("_dot") for name in system.layout.speeds]
+    start = np.zeros(len(names))
+    for held in dict.fromkeys((*(frozenset(n for n in names if n in some) for some in holds), frozenset[str]())):
+        weights = np.array([np.inf if name in held else 1.0 for name in names])
+        result = solve_least_change(residual, start, tol=CLOSED, max_iterations=60, weights=weights)
+        if result.residual_norm <= CLOSED_ENOUGH:
+            break
     q = shifted(result.x)
     if not result.residual_norm <= CLOSED_ENOUGH:
         raise LoopNotClosed(_gap_message(system, q, t, parameters), last=q, residual=result.residual_norm)
@@ -209,7 +228,7 @@ def _close(system: System, q0: Array, t: float, parameters: Parameters, keep: Co
 
 
 def _compatible_speeds(
-    system: System, q: Array, v: Array, t: float, parameters: Parameters, holds: list[set[str]]
+    system: System, q: Array, v: Array, t: float, parameters: Parameters, holds: Sequence[frozenset[str]]
 ) -> Array:
     """The speeds with G v = b nearest to v. Holds those named in the first of ``holds``, else those in the next."""
     scale = row_scales(system, parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from pendula.present.words.tables import number, table
 
 if TYPE_CHECKING:
     from pendula.analysis.control.gains import Gain
+    from pendula.analysis.control.margins import Margins
     from pendula.analysis.control.reach import Reach
     from pendula.analysis.linear.model import LinearModel
     from pendula.simulation.trajectory import Trajectory
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 )
 @opt.plot_option("Write the simulated motion", "--plot", "plot_file")
 @opt.plot_option("Write the Bode diagram (of the mechanism alone)", "--bode", "bode_file")
+@opt.plot_option("Write the Bode diagram of the loop, with its margins", "--margins", "margins_file")
 @opt.plot_option("Write the step response (with the gain, if there is one)", "--step", "step_file")
 @opt.plot_option("Write the root locus of one output and input", "--locus", "locus_file")
 def control_command(
@@ -51,20 +54,27 @@ def control_command(
     duration: float | None,
     plot_file: str | None,
     bode_file: str | None,
+    margins_file: str | None,
     step_file: str | None,
     locus_file: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Control of MODEL about an equilibrium: what its inputs reach, gains, responses.
+    """Control of MODEL about an equilibrium: what its inputs reach, gains with their margins, responses.
 
     Exits with 1 if the inputs cannot stabilize it; the motion that is out of reach is named.
 
     Example: pendula control cart-pole --at theta=180deg --q x=1 --q theta=10 --r F=0.1 --start theta=150deg --run 8
     """
-    given = {"--plot": plot_file, "--bode": bode_file, "--step": step_file, "--locus": locus_file}
+    given = {
+        "--plot": plot_file,
+        "--bode": bode_file,
+        "--margins": margins_file,
+        "--step": step_file,
+        "--locus": locus_file,
+    }
     paths = {option: opt.file_of(path, option, "Figure") for option, path in given.items()}
-    _check(state_weights, input_weights, poles, every, limits, duration, plot_file)
+    _check(state_weights, input_weights, poles, every, limits, duration, plot_file, margins_file)
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
         chosen = chosen_or_exit(asked, at, as_json, progress)
@@ -95,14 +105,19 @@ def control_command(
 
 def _check(
     state_weights: tuple[str, ...], input_weights: tuple[str, ...], poles: str | None, every: float | None,
-    limits: tuple[str, ...], duration: float | None, plot_file: str | None,
+    limits: tuple[str, ...], duration: float | None, plot_file: str | None, margins_file: str | None,
 ) -> None:  # fmt: skip
     if poles and (state_weights or input_weights):
         raise UsageError("--place and the weights --q, --r exclude each other")
     if input_weights and not state_weights:
         raise UsageError("--r is the weight of an input in an LQR design; give --q, too")
     designed = bool(poles or state_weights)
-    for option, value in (("--every", every), ("--run", duration), ("--limit", limits or None)):
+    for option, value in (
+        ("--every", every),
+        ("--run", duration),
+        ("--limit", limits or None),
+        ("--margins", margins_file),
+    ):
         if value is not None and not designed:
             raise UsageError(f"{option} needs a gain: give --q or --place")
     if plot_file is not None and duration is None:
@@ -138,6 +153,10 @@ def _drawn(
     wrote = opt.draw(run, paths["--plot"]) if run is not None else []
     if paths["--bode"] is not None:
         wrote += opt.draw(linear.bode(seen), paths["--bode"])
+    if paths["--margins"] is not None and gain is not None:
+        if len(gain.inputs) != 1:
+            raise UsageError(f"--margins draws the loop of one input; this mechanism has {', '.join(gain.inputs)}")
+        wrote += opt.draw(gain.margins(), paths["--margins"])
     if paths["--step"] is not None:
         step = linear.step(seen) if gain is None else _closed(linear, gain, seen).step()
         wrote += opt.draw(step, paths["--step"])
@@ -158,7 +177,8 @@ def _lines(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, r
     if gain is not None:
         rows = [(of, *(gain[by, of] for by in gain.inputs), linear.units.get(of, "")) for of in gain.states]
         lines += ["", str(gain).splitlines()[0], table(rows, ["state", *gain.inputs, "per"])]
-        lines += ["", _pole_table(gain)]
+        lines += ["", _pole_table(gain), ""]
+        lines += [str(gain.margins(by)) for by in gain.inputs]
     if run is not None:
         layout = run.joint_layout
         lines += ["", f"closed loop, nonlinear: {run.outcome}; energy drift {run.energy_drift:.1e}"]
@@ -175,6 +195,17 @@ def _pole_table(gain: Gain) -> str:
         return table([(f"{abs(p):.6g}",) for p in gain.poles], ["magnitude of pole"])
     rows = [(f"{p.real:.6g}", f"{p.imag:.6g}") for p in gain.poles]
     return table(rows, ["pole, real", f"imaginary [1/{gain.space.time_unit}]"])
+
+
+def _margin_data(found: Margins) -> dict[str, Any]:
+    """Margins as plain data; None where there is none or where it is infinite."""
+    values = {
+        "gain_margin": found.gain_margin, "gain_reduction": found.gain_reduction,
+        "phase_margin_deg": found.phase_margin, "delay_margin": found.delay_margin, "distance": found.distance,
+    }  # fmt: skip
+    values |= {f"frequency_of_{key}": found.frequency(key) for key in ("gain", "reduction", "phase", "delay")}
+    data: dict[str, Any] = {key: x if isfinite(x) else None for key, x in values.items()}
+    return data | {"stable": found.stable, "unstable_poles": found.unstable_poles, "text": str(found)}
 
 
 def _data(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, run: Trajectory | None) -> dict[str, Any]:
@@ -198,6 +229,7 @@ def _data(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, ru
         data["gain"] = {
             "K": gain.K.tolist(), "method": gain.method, "every": gain.every, "residual": gain.residual,
             "poles": [{"re": float(p.real), "im": float(p.imag)} for p in gain.poles],
+            "margins": {by: _margin_data(gain.margins(by)) for by in gain.inputs},
         }  # fmt: skip
     if run is not None:
         from pendula.app.commands.simulate import run_data
