@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula import files
-from pendula.archives import ArrayArchive
 from pendula.errors import UsageError
-from pendula.files import check_writable, write_arrays, write_bytes, write_figure, write_text, writing
 from pendula.simulation.ensemble import mapped_array
+from pendula.storage import files
+from pendula.storage.archives import ArrayArchive
+from pendula.storage.files import check_writable, write_arrays, write_bytes, write_figure, write_text, writing
 
 SOURCE = Path(pendula.__file__).parent
 KILLS = 50
@@ -95,7 +95,7 @@ LIMITED = """
 import resource, sys
 import pendula
 from pendula.errors import UsageError
-from pendula.files import write_bytes
+from pendula.storage.files import write_bytes
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_bytes(sys.argv[1], b"x" * 1_000_000)
@@ -220,14 +220,14 @@ def test_an_archive_that_is_filled_in_place_equals_one_that_is_written(tmp_path,
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="room cannot be taken ahead here")
 def test_an_archive_takes_its_room_at_once(tmp_path, monkeypatch):
     (tmp_path / "a.npz").write_text("old")
-    with pytest.raises(UsageError, match=r"a.npz.*cannot be written: it takes 8,000,000,000.*MB, and .* MB are free"):
+    with pytest.raises(UsageError, match=r"a.npz.*cannot be written: it takes 8.0 PB, and .* are free"):
         ArrayArchive(tmp_path / "a.npz", {"x": (10**9, 10**6)}, 0)
 
     def full(*arguments):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(UsageError, match=r"it takes 0\.0 MB, and"):
+    with pytest.raises(UsageError, match=r"it takes 1\.3 kB, and"):
         ArrayArchive(tmp_path / "a.npz", {"x": (10, 3)}, 0)
     assert names(tmp_path) == ["a.npz"]
     assert (tmp_path / "a.npz").read_text() == "old"
@@ -298,8 +298,9 @@ def calls_that_write(path):
 
 
 def test_nothing_else_in_the_package_writes_files():
-    inside = SOURCE / "archives.py"  # it opens members of an archive whose file files.py made
-    sources = [path for path in SOURCE.rglob("*.py") if path not in (SOURCE / "files.py", inside)]
+    # archives.py opens members of an archive whose file files.py made; pipes.py opens what is no regular file
+    allowed = {SOURCE / "storage" / name for name in ("files.py", "archives.py", "pipes.py")}
+    sources = [path for path in SOURCE.rglob("*.py") if path not in allowed]
     assert len(sources) > 100
     assert [line for path in sources for line in calls_that_write(path)] == []
-    assert list(calls_that_write(SOURCE / "files.py")), "the search finds nothing where there is something"
+    assert list(calls_that_write(SOURCE / "storage" / "files.py")), "the search finds nothing where there is something"

@@ -11,6 +11,7 @@ from pendula import library as library
 from pendula import linear as linear
 from pendula import model as model
 from pendula import results as results
+from pendula import studies as studies
 from pendula.analysis.court.agreement import check as check
 from pendula.analysis.equilibria.find import find_equilibria as find_equilibria
 from pendula.analysis.fit.fit import fit as fit
@@ -94,6 +95,7 @@ __all__ = [
     "simulate",
     "simulate_many",
     "stability",
+    "studies",
     "sweep",
 ]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_bytes
 from pendula.registry import Registry
+from pendula.storage.files import write_bytes
 from pendula.tables.formats import FORMATS, write_table
 from pendula.tables.kinds import has_table, table_of
 

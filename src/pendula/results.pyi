@@ -79,8 +79,10 @@ from pendula.simulation.trajectory import Trajectory as Trajectory
 from pendula.studies.batch import Batch as Batch
 from pendula.studies.batch import Case as Case
 from pendula.studies.batch import Computed as Computed
+from pendula.studies.estimate import StudyCost as StudyCost
 from pendula.studies.plan import Draws as Draws
 from pendula.studies.result import Sweep as Sweep
+from pendula.studies.statistics import Estimate as Estimate
 from pendula.system.joint_forces import Wrenches as Wrenches
 from pendula.system.layout import Layout as Layout
 from pendula.system.layout import State as State
@@ -117,6 +119,7 @@ __all__ = [
     "Equations",
     "Equilibria",
     "Equilibrium",
+    "Estimate",
     "Estimator",
     "Explanation",
     "ExpressionCheck",
@@ -172,6 +175,7 @@ __all__ = [
     "State",
     "StateSpace",
     "StepResponse",
+    "StudyCost",
     "Support",
     "Sweep",
     "SymbolicModel",

@@ -195,3 +195,10 @@ def test_one_input_of_several_is_broken_with_the_others_closed() -> None:
         K = gain.K.copy()
         K[k] *= low
         assert abs(np.linalg.eigvals(gain.space.A - gain.space.B @ K).real).min() < 1e-6
+
+
+def test_rounding_of_an_undamped_mechanism_makes_no_crossings_of_its_root_locus() -> None:
+    found = pendula.linearize("cart-pole", {"theta": 0}).root_locus("x")
+    assert found.crossings == []  # with u = -k x and no damping, poles stay on the imaginary axis or in pairs about it
+    assert "for none of these gains do all poles decay" in str(found)
+    assert not found.space.stable

@@ -87,3 +87,19 @@ def test_fit_reads_a_file_and_writes_the_model(pendula):
     wrong = pendula("fit", "pendulum", "swing.csv", "--parameters", "length")
     assert wrong.code == 2
     assert 'no parameter "length"' in wrong.err
+
+
+def test_margins_are_printed_drawn_and_given_as_data(pendula):
+    weights = ["--q", "x=1", "--q", "theta=10", "--r", "F=0.1"]
+    shown = pendula(*UPRIGHT, *weights, "--margins", "loop.png")
+    assert shown.code == 0, shown.err
+    assert "phase: up to 60.5 deg of lag at 10.11 rad/s" in shown.out  # python-control: 60.50 deg at 10.11 rad/s
+    assert all(len(line) <= 80 for line in shown.out.splitlines())
+    assert Path("loop.png").stat().st_size > 10_000
+    data = json.loads(pendula(*UPRIGHT, *weights, "--json").out)["gain"]["margins"]["F"]
+    assert data["stable"]
+    assert data["gain_margin"] is None  # any
+    assert abs(data["gain_reduction"] - 0.440153) < 1e-5
+    alone = pendula(*UPRIGHT, "--margins", "no.png")
+    assert alone.code == 2
+    assert "--margins needs a gain" in alone.err

@@ -22,7 +22,7 @@ from tests.faults.kills import in_child
 from tests.faults.writers import Known, Writer, digest, writers
 
 DISK = 16_000_000  # bytes of the small disk
-REASONS = ("No space left on device", "File too large", "MB are free")
+REASONS = ("No space left on device", "File too large", "are free")
 PAGE = 4096
 
 

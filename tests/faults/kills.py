@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from pendula import archives, files
-from pendula.files import UNFINISHED
+from pendula.storage import archives, files
+from pendula.storage.files import UNFINISHED
 from tests.faults.writers import Known, Writer, writers
 
 

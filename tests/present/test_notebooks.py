@@ -278,7 +278,9 @@ def test_displays_work_in_a_browser(tmp_path: Path) -> None:
         inside = "document.querySelectorAll('iframe')[{}].contentWindow"
         assert tab.run(f"typeof {inside.format(1)}.pendula") == "object"
         assert tab.run(f"{inside.format(1)}.document.querySelectorAll('input[type=range]').length") >= 3  # sliders
-        assert tab.run(f"{inside.format(0)}.document.querySelector('canvas').width") > 300
+        wide = f"{inside.format(0)}.document.querySelector('canvas').width > 300"  # once its first frame is drawn
+        wait = f"new Promise(done => {{ const look = () => {wide} ? done(true) : setTimeout(look, 20); look(); }})"
+        assert tab.run(wait)
 
 
 def test_quantiles_of_ensembles_are_those_of_numpy() -> None:

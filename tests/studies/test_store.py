@@ -14,6 +14,7 @@ import pytest
 import pendula
 from pendula.errors import UsageError
 from pendula.studies.store import Store
+from tests.studies.disturbances import alive, children
 
 OVER = {"theta": "-2:2:41", "l": [0.5, 1.0]}
 
@@ -154,26 +155,6 @@ if __name__ == "__main__":
 def start(folder: Path, over: dict) -> subprocess.Popen:
     code = SCRIPT.format(over=over, folder=str(folder))
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            if int(stat.rpartition(")")[2].split()[1]) == pid:
-                found.append(int(entry.name))
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")

@@ -15,13 +15,13 @@ import click
 from pendula.app.completion import offer_formulations, offer_models, offer_parameters
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
-from pendula.files import check_writable
 from pendula.formats import endings
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
 from pendula.model.quantities import degrees_hint, looks_like_degrees, number_in, quantity_in
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
+from pendula.storage.files import check_writable
 
 model_argument = click.argument("model", metavar="MODEL", shell_complete=offer_models)
 parameter_option = click.option(

@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from pendula.errors import ModelError, Problem, UsageError
-from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.model.problems import shown
 from pendula.model.reading import MOST_ENTRIES, MOST_TEXT, MOST_VALUES, too_large
-from pendula.pipes import read_limited
+from pendula.storage.files import write_text
+from pendula.storage.pipes import read_limited
 
 LARGEST_FILE = 4_000_000
 """Largest size of a model file in bytes."""

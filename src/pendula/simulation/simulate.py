@@ -11,7 +11,6 @@ import numpy as np
 from pendula.errors import NoConvergence
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
-from pendula.room import bytes_of, refuse_if_too_large
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.beginning import start_state
 from pendula.simulation.charts.switching import ChartRun, Elsewhere, has_singular_charts, starts_elsewhere
@@ -25,6 +24,7 @@ from pendula.simulation.inputs.given import InputsGiven, check_inputs, with_inpu
 from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
+from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_motion
 from pendula.system.layout import Array, State

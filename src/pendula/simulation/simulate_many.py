@@ -16,7 +16,6 @@ from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
 from pendula.parallel.signals import tidied
-from pendula.room import bytes_of, refuse_if_too_large
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
@@ -26,6 +25,7 @@ from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
 from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
+from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.build import compile_system
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.lanes import has_lane_program

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pendula.archives import ArrayArchive
 from pendula.errors import UsageError
-from pendula.files import write_arrays
 from pendula.outcome import Outcome
 from pendula.simulation.chunks import Chunk, Found, ManySettings, empty_arrays
 from pendula.simulation.ensemble import OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.starts import Starts
+from pendula.storage.archives import ArrayArchive
+from pendula.storage.files import write_arrays
 from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array
 from pendula.system.system import System, has_gaps

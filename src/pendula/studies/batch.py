@@ -57,6 +57,13 @@ class Batch:
         parameters: values of the parameters that vary, by name.
         initial: values of the initial coordinates and speeds that vary, by name.
         options: settings of the computation.
+
+    Example:
+        >>> import pendula
+        >>> system = pendula.compile_system("pendulum")
+        >>> batch = Batch(system, np.arange(2), {}, {"theta": np.array([0.1, 0.2])}, {})
+        >>> len(batch), batch.state(1)
+        (2, {'theta': 0.2})
     """
 
     system: System
@@ -114,6 +121,10 @@ class Computed:
     Attributes:
         blocks: arrays over ``case`` and further dimensions, and labels of those; numbers are floats, NaN if unknown.
         failures: by place in the batch, why a case could not be computed.
+
+    Example:
+        >>> Computed((Block("size", ("case",), np.array([1.0, np.nan])),), {1: "too far"}).failures
+        {1: 'too far'}
     """
 
     blocks: tuple[Block, ...]

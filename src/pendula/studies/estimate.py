@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.parallel.processes import available_cores
-from pendula.room import bytes_available_memory, bytes_free_on_disk, in_words
+from pendula.storage.room import bytes_available_memory, bytes_free_on_disk, in_words
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Recipe, Task, Work
 from pendula.studies.result import folder_of
@@ -139,7 +139,8 @@ def cost_of(
 ) -> StudyCost:
     """The cost of a study, from a few of its cases."""
     work = Work(recipe)
-    chosen = np.random.default_rng(SEED).permutation(min(plan.size, 10**7))[: CASES + 1] * max(1, plan.size // 10**7)
+    rng = np.random.default_rng(SEED)
+    chosen = rng.permutation(np.unique(rng.integers(0, plan.size, CASES + 1)))
     first = work.first(_task(plan, chosen[:1]))  # compiles everything
     times: list[float] = []
     sizes, failed, begun = [float(first.size)], len(first.failures), time.perf_counter()

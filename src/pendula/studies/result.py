@@ -310,7 +310,11 @@ def restored_sweep(table: Table, system: System | None = None) -> Sweep:
 
 
 def folder_of(path: str | os.PathLike[str]) -> Path:
-    """The folder of a study as an absolute path."""
-    if not os.fspath(path):
-        raise UsageError("save is the folder of the study, found an empty name")
+    """The folder of a study as an absolute path.
+
+    Raises:
+        UsageError: it is no name of a folder.
+    """
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        raise UsageError(f"a study has a folder, given by its path; found {path!r:.60}")
     return Path(path).absolute()

@@ -239,7 +239,7 @@ class Dask:
         self._cluster: Any = None
         self._own = not hasattr(self.on, "submit")
         self._client: Any = None
-        self._connect(10.0)
+        self._connect(5.0)
         self._share()
 
     def _connect(self, seconds: float) -> None:

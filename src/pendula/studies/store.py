@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.files import UNFINISHED, cannot_write, open_lock, write_text
+from pendula.storage.files import UNFINISHED, cannot_write, open_lock, write_text
 from pendula.studies.recipe import Part
 from pendula.tables.formats import read_table, write_table
 from pendula.tables.table import Block, Table

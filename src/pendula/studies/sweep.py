@@ -202,6 +202,8 @@ def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) 
         >>> found.complete, found["end.theta"].shape
         (True, (2,))
     """
+    if not isinstance(folder, str | os.PathLike):
+        raise UsageError(f"load_sweep takes the folder of a study, found {folder!r:.60}")
     where = folder_of(folder)
     study = read_study(where)
     known = study["identity"]

@@ -150,6 +150,9 @@ class State:
     def __iter__(self) -> Iterator[str]:
         return iter((*self.layout.coordinates, *self.layout.speeds))
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.layout._positions
+
     def as_dict(self) -> dict[str, float]:
         """All coordinates and speeds by name."""
         return {name: self[name] for name in self}

@@ -52,9 +52,9 @@ def typical_length(system: System, parameters: Parameters = None) -> float:
 
 def _find_length(system: System, vector: Array) -> float:
     values = system.layout.parameter_values(vector)
-    points = [p for body in system.model.bodies for p in body.named_points().values()]
-    sides = [s.position for j in system.model.joints for s in (j.parent, j.child) if s.position is not None]
-    scalars = [parse(x) for p in (*points, *sides) for x in p]
+    points = {p for body in system.model.bodies for p in body.named_points().values()}
+    points |= {s.position for j in system.model.joints for s in (j.parent, j.child) if s.position is not None}
+    scalars = [parse(x) for x in {x for p in points for x in p}]
     found = max((abs(e.evaluate(values)) for e in scalars if "t" not in e.names), default=0.0)
     return found if 0.0 < found < np.inf else 1.0
 

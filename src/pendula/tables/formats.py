@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pendula.errors import NotSupported, UsageError
-from pendula.files import writing
-from pendula.pipes import open_to_read
 from pendula.registry import Registry
+from pendula.storage.files import writing
+from pendula.storage.pipes import open_to_read
 
 if TYPE_CHECKING:
     from pendula.tables.table import Table  # loads NumPy, which commands that only print help do not need

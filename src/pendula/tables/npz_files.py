@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pendula.files import pack_arrays
+from pendula.storage.files import pack_arrays
 from pendula.tables.formats import TableFormat
 from pendula.tables.head import assemble_table, read_head, write_head
 from pendula.tables.table import Table

@@ -10,13 +10,10 @@ import numpy as np
 from pendula.analysis.control.crossings import Crossings, crossings_of
 from pendula.analysis.control.minimal import reduced
 from pendula.analysis.control.responses import PER_DECADE, Bode, around_poles, bode_of, check_inputs
-from pendula.analysis.control.space import StateSpace
+from pendula.analysis.control.space import StateSpace, decaying, decays
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.words import counted, readable, some
-
-DECAYS = 1e-9
-"""a pole decays if its real part is below this times the size of all poles, with a negative sign"""
 
 
 @readable
@@ -211,8 +208,8 @@ def margins_of(space: StateSpace, gain: float = 1.0) -> Margins:
     stable = decays(_closed(small, 1.0), loop.dt) and any(low < 1 < high for low, high in stable_gains)
     at, distance = _nearest(small, found)
     return Margins(
-        loop, stable, stable_gains, int((~_decaying(small.poles, loop.dt)).sum()),
-        hidden[~_decaying(hidden, loop.dt)], found.phase_at, found.critical_gains, found.gain_at, found.lags,
+        loop, stable, stable_gains, int((~decaying(small.poles, loop.dt)).sum()),
+        hidden[~decaying(hidden, loop.dt)], found.phase_at, found.critical_gains, found.gain_at, found.lags,
         distance, at,
     )  # fmt: skip
 
@@ -228,17 +225,6 @@ def _between(low: float, high: float) -> float:
 def _closed(space: StateSpace, factor: float) -> Array:
     fed = factor / (1.0 + factor * space.D[0, 0])
     return np.asarray(np.linalg.eigvals(space.A - fed * space.B @ space.C))
-
-
-def _decaying(poles: Array, dt: float | None) -> Array:
-    if dt is not None:
-        return np.asarray(np.abs(poles) < 1 - DECAYS)
-    return np.asarray(poles.real < -DECAYS * max(float(np.abs(poles).max(initial=0.0)), 1e-300))
-
-
-def decays(poles: Array, dt: float | None) -> bool:
-    """Whether all of these poles decay, beyond rounding."""
-    return bool(_decaying(poles, dt).all())
 
 
 def _nearest(space: StateSpace, found: Crossings) -> tuple[float, float]:

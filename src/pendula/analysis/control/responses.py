@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.control.space import StateSpace
+from pendula.analysis.control.space import StateSpace, decays
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.words import counted, readable, some
@@ -156,18 +156,18 @@ class RootLocus:
         """Gains between which a pole crosses the imaginary axis (or the unit circle), refined by bisection."""
         found = []
         for k in range(len(self.gains) - 1):
-            if (self._margin(self.poles[k]) < 0) != (self._margin(self.poles[k + 1]) < 0):
+            if self._stable(self.poles[k]) != self._stable(self.poles[k + 1]):
                 found.append(self._refined(self.gains[k], self.gains[k + 1]))
         return found
 
-    def _margin(self, poles: Array) -> float:
-        return float(np.abs(poles).max() - 1 if self.space.dt is not None else poles.real.max())
+    def _stable(self, poles: Array) -> bool:
+        return decays(poles, self.space.dt)
 
     def _refined(self, low: float, high: float) -> float:
-        before = self._margin(_closed(self.space, low)) < 0
+        before = self._stable(_closed(self.space, low))
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (middle, high) if (self._margin(_closed(self.space, middle)) < 0) == before else (low, middle)
+            low, high = (middle, high) if self._stable(_closed(self.space, middle)) == before else (low, middle)
         return (low + high) / 2
 
     def __str__(self) -> str:
@@ -176,12 +176,14 @@ class RootLocus:
             f"root locus of {s.inputs[0]} = -k*{s.outputs[0]}, k = {self.gains[0]:.4g} to {self.gains[-1]:.4g}",
             f"zeros: {', '.join(f'{z:.4g}' for z in self.zeros) or 'none'}",
         ]
-        stable = [self._margin(row) < 0 for row in self.poles]
+        stable = [self._stable(row) for row in self.poles]
         crossings = ", ".join(f"{k:.6g}" for k in self.crossings)
         if crossings:
             lines.append(f"stability changes at k = {crossings}")
         else:
-            lines.append("stable for all of these gains" if all(stable) else "unstable for all of these gains")
+            lines.append(
+                "stable for all of these gains" if all(stable) else "for none of these gains do all poles decay"
+            )
         return "\n".join(lines)
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
     from pendula.analysis.linear.model import LinearModel
 
+DECAYS = 1e-9
+"""a pole decays if its real part is below minus this times the largest pole"""
+
 
 @readable
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class StateSpace:
     @property
     def stable(self) -> bool:
         """Whether all poles decay."""
-        return bool((np.abs(self.poles) < 1).all() if self.dt is not None else (self.poles.real < 0).all())
+        return decays(self.poles, self.dt)
 
     def discrete(self, every: float) -> StateSpace:
         """The same system seen at sampling times, with inputs held in between (zero-order hold); exact.
@@ -157,6 +160,24 @@ class StateSpace:
         time = "continuous time" if self.dt is None else f"discrete time, every {self.dt:g} {self.time_unit}"
         head = f"state space in {time}: {len(self.states)} states ({some(self.states)})"
         return f"{head}\ninputs {some(self.inputs) or 'none'}; outputs {some(self.outputs) or 'none'}"
+
+
+def decaying(poles: Array, dt: float | None) -> Array:
+    """Which of these poles decay, beyond rounding: those of an undamped mechanism do not."""
+    if dt is not None:
+        return np.asarray(np.abs(poles) < 1 - DECAYS)
+    return np.asarray(poles.real < -DECAYS * max(float(np.abs(poles).max(initial=0.0)), 1e-300))
+
+
+def decays(poles: Array, dt: float | None) -> bool:
+    """Whether all of these poles decay.
+
+    Example:
+        >>> import numpy as np
+        >>> decays(np.array([-1e-17 + 3j, -1e-17 - 3j]), None), decays(np.array([-0.1 + 3j, -0.1 - 3j]), None)
+        (False, True)
+    """
+    return bool(decaying(poles, dt).all())
 
 
 def _places(wanted: Sequence[str] | str | None, known: tuple[str, ...], what: str) -> list[int]:

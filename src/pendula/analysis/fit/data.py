@@ -15,7 +15,7 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.names import quote, suggestion
 from pendula.model.quantities import Quantity, in_unit
-from pendula.pipes import read_limited
+from pendula.storage.pipes import read_limited
 from pendula.system.layout import Array
 
 TIME = ("t", "time")

@@ -15,6 +15,23 @@ from pendula.errors import UsageError
 from pendula.present.words.tables import heading
 from pendula.words import counted
 
+EXAMPLE = """\
+# When does a double pendulum turn over for the first time?
+#   pendula sweep {name} --dry-run              what it will cost
+#   pendula sweep {name} --plot flips.png       compute and draw; if it is stopped, the same command continues
+
+model = "chain"                  # a library mechanism, or a model file beside this one
+parameters = {{ links = 2 }}
+compute = "first"                # also: end, states, energies, extremes, equilibria, spectrum, verdict, ...
+duration = 10
+within = {{ theta1 = "180deg", theta2 = "180deg" }}      # a run ends where it leaves these bounds
+
+[over]                           # LOW:HIGH:COUNT, a list, or a distribution such as {{ uniform = [0, 1] }}
+theta1 = "-179deg:179deg:60"
+theta2 = "-179deg:179deg:60"
+"""
+"""a study to start from"""
+
 
 @click.command("sweep")
 @click.argument("study", metavar="STUDY.toml")
@@ -23,6 +40,7 @@ from pendula.words import counted
 @click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @click.option("--save", metavar="FOLDER", help="Folder of the study; default: STUDY.study, beside the file.")
 @click.option("--retry", type=click.Choice(["failed"]), help="Compute cases again that failed.")
+@click.option("--new", "is_new", is_flag=True, help="Write a study to start from to STUDY.toml; compute nothing.")
 @click.option("--dry-run", is_flag=True, help="Estimate time, disk and memory from a few cases; compute no more.")
 @click.option("--show", "only_show", is_flag=True, help="Show what is finished so far; compute nothing.")
 @opt.data_option("Write all results as one table")
@@ -36,6 +54,7 @@ def sweep_command(
     workers: int | None,
     save: str | None,
     retry: str | None,
+    is_new: bool,
     dry_run: bool,
     only_show: bool,
     output: str | None,
@@ -50,6 +69,9 @@ def sweep_command(
     paths = {"-o": opt.file_of(output, "-o", "Sweep"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     from pendula.studies.study_file import read_study_file
 
+    if is_new:
+        _write_example(study)
+        return
     asked = read_study_file(study)
     folder = Path(save) if save else asked.save
     if only_show:
@@ -68,8 +90,7 @@ def sweep_command(
         if dry_run:
             from pendula.studies.estimate import estimate_sweep
 
-            cost = estimate_sweep(system, workers=workers, save=folder, **_plain(asked.arguments()))
-            _show_cost(cost, as_json)
+            _show_cost(estimate_sweep(system, workers=workers, save=folder, **_plain(asked.arguments())), as_json)
             return
         from pendula.studies.sweep import sweep
 
@@ -87,6 +108,17 @@ def sweep_command(
         sys.exit(130)
     if found.failures:
         sys.exit(1)
+
+
+def _write_example(study: str) -> None:
+    from pendula.storage.files import write_text
+
+    if Path(study).suffix.lower() != ".toml":
+        raise UsageError(f'the name of a study must end in .toml, found "{study}"')
+    if Path(study).exists():
+        raise UsageError(f'"{study}" exists; give the name of a new file')
+    write_text(study, EXAMPLE.format(name=study))
+    click.echo(f"wrote {study}")
 
 
 def _plain(arguments: dict[str, Any]) -> dict[str, Any]:

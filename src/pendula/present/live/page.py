@@ -15,7 +15,6 @@ from typing import Any, overload
 
 from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.live.content import live_content
@@ -23,6 +22,7 @@ from pendula.present.notebook.pages import InlinePage
 from pendula.present.player.page import in_script, read_template
 from pendula.present.web import bundle
 from pendula.simulation.events import Event
+from pendula.storage.files import write_text
 
 ENTRY = "live/live.js"
 """The module that runs the page."""

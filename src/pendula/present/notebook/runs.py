@@ -17,6 +17,7 @@ from pendula.present.words.reactions import peak_rows, reaction_notes
 from pendula.present.words.tables import number
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.trajectory import Trajectory
+from pendula.studies.result import Sweep
 from pendula.words import counted
 
 FRAMES = 240

@@ -16,7 +16,6 @@ from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_figure
 from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
 from pendula.present.notebook.figures import displayed
@@ -31,6 +30,7 @@ from pendula.present.player.page import animation_html, write_animation
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
+from pendula.storage.files import write_figure
 
 Array = Any
 

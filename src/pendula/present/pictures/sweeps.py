@@ -21,10 +21,14 @@ FIRST = ("first_t", "verdict", "stable", "lyapunov", "growth_rate", "frequency",
 MOST_WORDS = 7
 WIDE = 1e3
 """ratio of largest and smallest value above which shades are logarithmic"""
+LOWEST = 0.02
+"""share of the values that may lie below logarithmic shades"""
 UNKNOWN = "#eef0f3"
 
 
-def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None, dpi: float = 110) -> Figure:
+def plot_sweep(
+    found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None, dpi: float = 110
+) -> Figure:
     """Figure of one result of a study: a map over two axes, a curve over one, a histogram of random draws.
 
     Args:
@@ -40,7 +44,7 @@ def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] 
         >>> import pendula
         >>> found = pendula.sweep("pendulum", {"theta": [0.1, 0.2], "l": [1.0, 2.0]}, duration=1.0, on="here")
         >>> plot_sweep(found).axes[0].get_xlabel()
-        'l [m]'
+        'theta [deg]'
     """
     name = quantity or next((x for x in FIRST if x in found.names), found.names[0] if found.names else "")
     if not name:
@@ -136,7 +140,8 @@ def _ticks(found: Sweep, dim: str) -> tuple[Array, list[str] | None]:
 
 
 def _draw_map(figure: Figure, ax: Axes, found: Sweep, name: str, values: Array, dims: tuple[str, ...]) -> None:
-    (y, y_words), (x, x_words) = _ticks(found, dims[0]), _ticks(found, dims[1])
+    values = values.T  # the first axis to the right
+    (x, x_words), (y, y_words) = _ticks(found, dims[0]), _ticks(found, dims[1])
     ax.set_facecolor(UNKNOWN)
     if values.dtype.kind == "U" or name in TRUTHS:
         _draw_regions(ax, x, y, name, values)
@@ -145,8 +150,8 @@ def _draw_map(figure: Figure, ax: Axes, found: Sweep, name: str, values: Array, 
     for words, set_ticks, where in ((x_words, ax.set_xticks, x), (y_words, ax.set_yticks, y)):
         if words is not None:
             set_ticks(where, labels=words)
-    _word(ax.set_xlabel(_label(found, dims[1])))
-    _word(ax.set_ylabel(_label(found, dims[0])))
+    _word(ax.set_xlabel(_label(found, dims[0])))
+    _word(ax.set_ylabel(_label(found, dims[1])))
 
 
 def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array) -> None:
@@ -186,10 +191,8 @@ def _draw_shades(figure: Figure, ax: Axes, x: Array, y: Array, label: str, value
 
     known = values[np.isfinite(values)]
     wide = known.size > 0 and known.min() > 0 and known.max() / known.min() > WIDE
-    norm = LogNorm(np.quantile(known, 0.001), known.max()) if wide else None
-    mesh = ax.pcolormesh(
-        _edges(x), _edges(y), np.ma.masked_invalid(values), cmap="viridis", norm=norm, rasterized=True
-    )
+    norm = LogNorm(np.quantile(known, LOWEST), known.max()) if wide else None
+    mesh = ax.pcolormesh(_edges(x), _edges(y), np.ma.masked_invalid(values), cmap="viridis", norm=norm, rasterized=True)
     bar = figure.colorbar(mesh, ax=ax, shrink=0.85)
     _word(bar.ax.set_ylabel(label))
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from pendula.analysis.study import Study, study
 from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.report.forced import forced_section
@@ -29,6 +28,7 @@ from pendula.present.report.motion import (
     spectrum_section,
 )
 from pendula.simulation.defaults import TOLERANCE
+from pendula.storage.files import write_text
 
 OPENING = ("motion", "Motion", motion_section)
 """the section before the most important results"""

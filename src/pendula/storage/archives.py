@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.files import Unfinished, cannot_write, stat_of
+from pendula.storage.files import Unfinished, cannot_write, stat_of
+from pendula.storage.room import in_words
 
 _ALIGNED = 64  # bytes
 _PADDING_FIELD = 0xD935  # of an entry in a zip file; tools that align entries use this one
@@ -164,5 +165,5 @@ class ArrayArchive:
 def _no_room(folder: str, size: int) -> OSError:
     with contextlib.suppress(OSError):
         free = shutil.disk_usage(folder).free
-        return OSError(errno.ENOSPC, f"it takes {size / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free")
+        return OSError(errno.ENOSPC, f"it takes {in_words(size)}, and {in_words(free)} are free")
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pendula.errors import UsageError
-from pendula.pipes import open_to_write
+from pendula.storage.pipes import open_to_write
 
 if TYPE_CHECKING:
     pass

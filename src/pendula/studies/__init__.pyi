@@ -1,0 +1,7 @@
+# Made by docs/make_stubs.py from NAMES of the module beside it.
+
+from pendula.studies.estimate import estimate_sweep as estimate_sweep
+
+__all__ = [
+    "estimate_sweep",
+]
