@@ -6,7 +6,6 @@ import pytest
 import pendula
 
 
-
 def study(side: int) -> dict:
     """Stability of a pendulum that stands upright on a shaken pivot, over amplitude and frequency of the shaking."""
     shaken = pendula.library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100.0, direction=0)

@@ -136,7 +136,7 @@ def next_stage(goal: Goal, design: str, values: npt.ArrayLike | None = None) -> 
         raise UsageError(
             f"values of a {design} study have shape {'(n,)' if design == 'random' else '(R, n)'}, found {x.shape}"
         )
-    now = (1, x.size) if design == "random" else (x.shape[0], x.shape[1])
+    now = (1, x.size) if design == "random" else x.shape
     if now[0] < rows or now[1] < columns:
         return Stage(max(now[0], rows), max(now[1], columns), False, "the first stage")
     try:
@@ -148,9 +148,8 @@ def next_stage(goal: Goal, design: str, values: npt.ArrayLike | None = None) -> 
     if design == "sobol" and goal.met_by(found) and not _decided_ahead(goal, x):
         return _grown(goal, design, now, found, "short enough by chance, perhaps: one doubling more decides")
     if goal.met_by(found):
-        return Stage(
-            now[0], now[1], True, f"half-width {found.half_width:.3g} reached, wanted {goal.width(found):.3g}", found
-        )
+        reached = f"half-width {found.half_width:.3g} reached, wanted {goal.width(found):.3g}"
+        return Stage(now[0], now[1], True, reached, found)
     return _grown(goal, design, now, found, f"half-width {found.half_width:.3g}, wanted {goal.width(found):.3g}")
 
 
@@ -190,4 +189,4 @@ def _grown(goal: Goal, design: str, now: tuple[int, int], found: Estimate, why: 
             more = (min(ceil(rows * factor), goal.most // columns), columns)
     if more == now or more[0] * more[1] > goal.most:
         return Stage(rows, columns, True, f"{why}; more than {goal.most} samples are not allowed", found)
-    return Stage(more[0], more[1], False, why, found)
+    return Stage(*more, False, why, found)
