@@ -58,6 +58,7 @@ def test_nothing_changes_when_the_content_cannot_be_made(tmp_path):
     assert names(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.slow  # a few kills of every writer are in tests/faults, in every run
 @posix
 def test_a_process_killed_while_saving_leaves_the_old_or_the_new_file(tmp_path):
     path = tmp_path / "run.npz"

@@ -146,7 +146,8 @@ def test_a_queue_is_bounded(crew):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads memory in /proc")
-@pytest.mark.parametrize("seconds", [2.0, pytest.param(300.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [2.0, 300.0])
 def test_fifty_clients_at_once_are_all_answered_and_memory_stays_bounded(tmp_path, seconds):
     with studio(tmp_path) as place:
         place.client().result("linear")  # all is loaded

@@ -70,9 +70,7 @@ def test_commands_and_files_of_a_page_run(tmp_path):
     assert "exit code 2" in failed.failure
 
 
-@pytest.mark.parametrize(
-    "name", slow_too([n for n in NOTEBOOKS if n == "notebook"], [n for n in NOTEBOOKS if n != "notebook"])
-)
+@pytest.mark.parametrize("name", NOTEBOOKS)
 def test_tutorial_runs_as_a_notebook(name, tmp_path):
     import nbformat
     from nbclient import NotebookClient

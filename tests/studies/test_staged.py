@@ -98,3 +98,23 @@ def test_wrong_rules_are_refused():
         pendula.sweep("pendulum", over, inside_disc, until={"quantity": "square", "half_width": 1})
     with pytest.raises(UsageError, match="refine is for grids"):
         pendula.sweep("pendulum", OVER, inside_disc, draws=10, refine="inside", on="here")
+
+
+def slope(case):
+    return {"height": np.tanh(20 * case.initial_state["theta"])}
+
+
+def test_a_grid_is_refined_where_a_number_changes_quickly():
+    over = {"theta": "-1:1:257"}
+    found = pendula.sweep("pendulum", over, slope, refine={"by": "height", "coarse": 16, "change": 0.1}, on="here")
+    exact = np.tanh(20 * found["theta"])
+    assert np.abs(found["height"] - exact).max() <= 0.1
+    assert (found.status == 1).sum() < 100
+
+
+def test_a_refined_study_of_failures_alone_ends():
+    def never(case):
+        raise RuntimeError("no")
+
+    found = pendula.sweep("pendulum", {"theta": "0:1:9"}, never, refine="height", on="here")
+    assert len(found.failures) > 0

@@ -193,10 +193,10 @@ def compute_refined(driver: Driver, plan: Plan, rule: Refine, collect: Collect) 
     """Computes a coarse grid, and then only what is near changes of a result; the rest is inferred."""
     if plan.draws is not None or plan.listed is not None:
         raise UsageError("refine is for grids, and this study has random or listed cases")
-    refinement = Refinement(plan.shape, coarse=rule.coarse)
+    refinement = Refinement(plan.shape, coarse=rule.coarse, threshold=rule.change)
     while True:
         found = collect(plan) if driver.known.any() else None
-        answers = {} if found is None else _answers(found, rule)
+        answers = (np.zeros(0, dtype=int), np.zeros(0)) if found is None else _answers(found, rule)
         cases = np.asarray(refinement.next(answers), dtype=int)
         if not cases.size or driver.interrupted:
             break
@@ -205,35 +205,37 @@ def compute_refined(driver: Driver, plan: Plan, rule: Refine, collect: Collect) 
     return found if driver.interrupted else _filled(found, refinement, answers, rule)
 
 
-def _answers(found: Sweep, rule: Refine) -> dict[int, Any]:
-    """Labels of all computed cases, by number; failed ones have their own label."""
-    values = found[rule.by] if rule.by in found.names else None
+def _answers(found: Sweep, rule: Refine) -> tuple[Array, Array]:
+    """Numbers of all computed cases and their answers: labels, or with ``change`` numbers; failed ones are NaN."""
     status = found.status.ravel()
     known = np.flatnonzero((status == DONE) | (status == FAILED))
-    if values is None:
-        return {int(case): "failed" for case in known}
+    if rule.by not in found.names:
+        if not found.failures:
+            raise UsageError(f'refine: there is no result "{rule.by}"; results are {", ".join(found.names)}')
+        return known, np.full(len(known), np.nan if rule.change is not None else "failed")
+    values = found[rule.by]
     if values.shape != found.shape:
         raise UsageError(f'refine: "{rule.by}" has several values for every case')
-    flat = values.ravel()
+    flat = values.ravel()[known]
     if rule.change is not None:
         if flat.dtype.kind == "U":
             raise UsageError(f'refine: "change" is for numbers, and "{rule.by}" is words')
-        flat = np.floor(flat / rule.change)
-    labels = [str(x) for x in flat[known].tolist()]
-    return {int(case): "failed" if status[case] == FAILED else one for case, one in zip(known, labels, strict=True)}
+        return known, flat
+    return known, np.where(status[known] == FAILED, "failed", flat.astype(str))
 
 
-def _filled(found: Sweep, refinement: Refinement, answers: Mapping[int, Any], rule: Refine) -> Sweep:
+def _filled(found: Sweep, refinement: Refinement, answers: tuple[Array, Array], rule: Refine) -> Sweep:
     """The result with inferred values of the quantity that decided; others stay unknown where nothing was computed."""
-    labels, computed = refinement.fill(answers)
-    values = found[rule.by].copy()
-    flat, given = values.ravel(), {answers[case]: found[rule.by].ravel()[case] for case in answers}
-    for case in np.flatnonzero(~computed.ravel()).tolist():
-        flat[case] = given[labels.ravel()[case]]
+    if rule.by not in found.names:
+        return found  # all cases failed
+    cases, _ = answers
+    places, computed = refinement.fill((cases, cases))  # which case stands for each point
+    values = found[rule.by].ravel()[places]
     status = np.where(computed, found.status, INFERRED)
     quantities = tuple(_with(block, rule.by, values) for block in found.quantities)
     share = f"{int(computed.sum())} of {len(found)} cases were computed; the others lie between equal neighbours"
-    width = f"regions narrower than {rule.coarse} grid steps that touch no other border may have been missed"
+    steps = " x ".join(map(str, refinement.steps))
+    width = f"regions smaller than {steps} grid steps that touch no other border may have been missed"
     return replace(found, quantities=quantities, status=status, notes=(*found.notes, share, width))
 
 
