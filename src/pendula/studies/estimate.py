@@ -96,11 +96,11 @@ def _time(seconds: float) -> str:
 
     Example:
         >>> _time(0.00012), _time(75.0), _time(90000.0)
-        ('120 us', '1.2 min', '25 h')
+        ('120 us', '1.25 min', '25 h')
     """
     for size, unit in ((86400 * 3, "d"), (3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "us")):
         if abs(seconds) >= size or unit == "us":
-            return f"{seconds / (86400 if unit == 'd' else size):.2g} {unit}"
+            return f"{seconds / (86400 if unit == 'd' else size):.3g} {unit}"
     return f"{seconds:.2g} s"
 
 
