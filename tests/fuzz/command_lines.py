@@ -30,7 +30,7 @@ MODELS = (
     "four-bar",
     "heavy-top",
     "hoop-bead",
-    "driven-chain",
+    "inverted-chain",
 )
 STRANGERS = ("theta", "x", "nothing", "theta_dot", "l", "t", "ground")
 """names that a mechanism may or may not have"""
@@ -154,7 +154,7 @@ def _file(parameter: click.Parameter, wrong: bool, rng: random.Random) -> str:
 
 def prepare(folder: Path, seed: int) -> None:
     """Files that command lines name: a model that may be wrong, data, a folder."""
-    folder.joinpath("model.toml").write_bytes(model_text(seed).encode("utf-8", "surrogatepass"))
+    folder.joinpath("model.toml").write_bytes(model_text(seed, small=True).encode("utf-8", "surrogatepass"))
     folder.joinpath("data.csv").write_text(
         "t,theta [deg]\n0,10\n0.1,9\n0.2,7\n0.3,x\n" if seed % 3 else "t,theta\n0,1\n1,2\n2,3\n"
     )
