@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ import pytest
 
 import pendula
 from pendula.errors import UsageError
-from pendula.studies.store import Store
+from pendula.studies.store import Store, part_table, read_parts
+from pendula.tables.formats import write_table
 from tests.studies.disturbances import alive, children
 
 OVER = {"theta": "-2:2:41", "l": [0.5, 1.0]}
@@ -142,6 +144,39 @@ def test_a_full_disk_keeps_what_was_finished(tmp_path, monkeypatch, quiet):
     monkeypatch.undo()
     assert pendula.load_sweep(folder).finished == 9
     assert same(pendula.sweep("pendulum", OVER, duration=1.0, save=folder, on="here"), quiet)
+
+
+def test_a_study_that_will_not_fit_is_refused_after_its_first_cases(tmp_path, monkeypatch):
+    monkeypatch.setattr("pendula.storage.room.bytes_free_on_disk", lambda path: 10**6)
+    over = {"theta": "-2:2:10000", "l": "0.5:2:100"}
+    with pytest.raises(UsageError, match=r"1,000,000 cases of .* need .* on the disk of .*1\.0 MB are free"):
+        pendula.sweep("pendulum", over, "states", duration=1.0, samples=50, save=tmp_path / "s", on="here")
+    assert pendula.load_sweep(tmp_path / "s").finished == 9
+
+
+def test_a_study_can_be_read_while_it_is_computed(tmp_path):
+    seen = []
+
+    def look(done, of):
+        if 9 <= done < of and not seen:
+            seen.append(pendula.load_sweep(tmp_path / "s").finished)
+
+    pendula.sweep("pendulum", OVER, duration=1.0, save=tmp_path / "s", on="here", on_progress=look)
+    assert seen
+    assert 9 <= seen[0] < 82
+
+
+def test_mixtures_of_machines_are_reported(tmp_path):
+    folder = tmp_path / "s"
+    pendula.sweep("pendulum", {"theta": "0:1:20"}, duration=1.0, save=folder, on="here")
+    path = sorted((folder / "parts").iterdir())[-1]
+    part = next(iter(read_parts(folder)))
+    assert not pendula.load_sweep(folder).notes
+    other = replace(part, cases=part.cases, machine={**part.machine, "processor": "another 1234"})
+    write_table(part_table(other), path)
+    (note,) = pendula.load_sweep(folder).notes
+    assert "different processor" in note
+    assert "another 1234" in note
 
 
 SCRIPT = """

@@ -10,6 +10,7 @@ import numpy as np
 
 from pendula.errors import PendulaError, UsageError, WorkerDied
 from pendula.parallel.processes import Done
+from pendula.storage.room import in_words, refuse_if_too_large
 from pendula.studies.batch import reason
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Part, Recipe, Task, Work
@@ -105,6 +106,7 @@ class Driver:
         try:
             if self._work is None:
                 missing = self._begin(missing)
+                self._refuse_too_large(len(missing))
             self._hand_out(missing)
         except KeyboardInterrupt:
             self.interrupted = True
@@ -119,6 +121,16 @@ class Driver:
                 if some.size:
                     self._add(self._work.first(self._task(some)) if count == 1 else self._here(some))
         return missing
+
+    def _refuse_too_large(self, missing: int) -> None:
+        """Refuses a study whose results would not fit, by the size of those of its first cases."""
+        each = self.bytes
+        refuse_if_too_large(
+            f"{self.plan.size:,} cases of {in_words(each)} each",
+            int(2 * each * self.plan.size),  # the arrays, and a part on its way into them
+            disk={} if self.store is None else {self.store.folder: int(each * missing)},
+            reduce="fewer results for each case, or several studies",
+        )
 
     def _here(self, cases: Array) -> Part:
         assert self._work is not None
