@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks import plots, results
 from benchmarks.measure import number
-from pendula.files import write_text
+from pendula.storage.files import write_text
 
 TITLES = {
     "forward": "Accelerations",

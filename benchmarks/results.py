@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from pendula.files import write_text
+from pendula.storage.files import write_text
 
 FOLDER = Path(__file__).resolve().parent / "results"
 QUICK = FOLDER / "quick"

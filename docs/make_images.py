@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pendula
-from pendula.files import write_figure
 from pendula.present.pictures.scenery.frames import plot_frames
 from pendula.present.pictures.scenery.scenes import scene_of
+from pendula.storage.files import write_figure
 
 HERE = Path(__file__).parent / "images"
 

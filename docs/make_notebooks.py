@@ -54,7 +54,7 @@ def notebook(page: Path) -> dict[str, Any]:
 
 def main(folder: str) -> None:
     """Writes the notebooks."""
-    from pendula.files import write_text
+    from pendula.storage.files import write_text
 
     for name in TUTORIALS:
         path = Path(folder) / f"{name}.ipynb"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pendula.files import write_figure, write_text
 from pendula.papers.run import Computed, Recomputed, recompute
 from pendula.papers.types import Line
 from pendula.present.pictures.curves import chart_figure
+from pendula.storage.files import write_figure, write_text
 
 DOCS = Path(__file__).resolve().parent
 PAGES, IMAGES = DOCS / "papers", DOCS / "images" / "papers"

@@ -13,7 +13,6 @@ import pendula
 from pendula.equations.derive import DEFAULT
 from pendula.equations.formulations.support import ABILITIES, SOLVED
 from pendula.equations.printing.counts import count
-from pendula.files import write_text
 from pendula.model import bodies
 from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.nodes import CONSTANTS
@@ -22,6 +21,7 @@ from pendula.model.forces.registry import FORCES
 from pendula.model.joints import JOINTS, ClosingJoint, TreeJoint
 from pendula.model.model import Model
 from pendula.registry import Registry
+from pendula.storage.files import write_text
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -19,6 +19,7 @@ MODULES = (
     "pendula.linear",
     "pendula.model",
     "pendula.results",
+    "pendula.studies",
 )
 
 

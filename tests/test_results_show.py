@@ -45,6 +45,7 @@ MAKERS = {
     "FloquetMap": lambda: pendula.driven.floquet_over(_shaken(), "omega", 60, 100, samples=3, at={"theta1": math.pi}),
     "FreeResponse": lambda: pendula.linear.free_response("double-pendulum", {"theta1": 0.01}, at={"theta1": 0.0}),
     "ForcedResponse": lambda: pendula.linear.forced_response("pendulum", {"theta": 0.1}, 4.0, at={"theta": 0.0}),
+    "Sweep": lambda: pendula.sweep("pendulum", {"theta": [0.1, 0.2], "l": [1.0, 2.0]}, duration=0.5, on="here"),
     "StabilityChart": lambda: pendula.driven.floquet_chart(
         _shaken(), ("omega", 60, 100), ("alpha", 0.04, 0.06), samples=2, at={"theta1": math.pi}
     ),
@@ -189,6 +190,7 @@ ERRORS = (
     errors.LoopNotClosed("open", residual=0.1),
     errors.SingularPose("flat"),
     errors.ComputationError("not a number"),
+    errors.WorkerDied("three died"),
     errors.UsageError("what is this"),
     errors.NotAnEquilibrium("it moves", residual=0.25),
 )

@@ -75,6 +75,7 @@ def test_the_root_is_small() -> None:
         "library",
         "linear",
         "model",
+        "studies",
         "results",
     }
     assert len({*pendula.__all__} - modules) <= 36
@@ -122,6 +123,8 @@ TAKE_A_SYSTEM: dict[str, tuple[Any, ...]] = {
     "stability": (HANGING,),
     "simulate": (0.1,),
     "simulate_many": (0.1, {"theta": [0.1, 0.2]}),
+    "studies.estimate_sweep": ({"theta": [0.1, 0.2]},),
+    "sweep": ({"theta": [0.1, 0.2]},),
     "linear.free_response": ({"theta": 0.1},),
     "linear.linearize_many": (HANGING,),
     "linear.pencil": (HANGING,),
@@ -166,6 +169,8 @@ TAKE_OTHERS: dict[str, tuple[Any, ...]] = {
     "dumps": (),
     "load": (),
     "load_run": (),
+    "load_sweep": (),
+    "studies.estimate": (),
     "plot": (),
     "reactions": (),
     "save": ("model.toml",),

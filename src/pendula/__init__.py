@@ -10,7 +10,7 @@
 What takes a system also takes a model or the name of a library mechanism: ``pendula.simulate("double-pendulum", 10)``.
 More is in the modules ``derivation`` (equations told, simplified, written by others), ``linear`` (linear models,
 eigenvalues, responses), ``driven`` (Floquet), ``chaos``, ``equilibria``, ``exchange`` (other tools), ``model`` (parts
-of a model), ``results`` (types of all results), ``errors`` and ``extend``.
+of a model), ``results`` (types of all results), ``studies`` (costs and estimates), ``errors`` and ``extend``.
 
 Names are loaded when they are first used, so that importing the package is quick.
 """
@@ -20,7 +20,7 @@ from pendula.lazy import attach
 __version__ = "0.1.0"
 
 NAMES = {
-    "pendula": "chaos derivation driven equilibria errors exchange extend library linear model results",
+    "pendula": "chaos derivation driven equilibria errors exchange extend library linear model results studies",
     "pendula.analysis.court.agreement": "check",
     "pendula.analysis.equilibria.find": "find_equilibria",
     "pendula.analysis.fit.fit": "fit",
@@ -45,6 +45,7 @@ NAMES = {
     "pendula.simulation.simulate": "simulate",
     "pendula.simulation.simulate_many": "simulate_many",
     "pendula.simulation.tables.load": "load_run",
+    "pendula.studies.sweep": "load_sweep sweep",
     "pendula.system.build": "compile_system",
     "pendula.system.entry": "assemble mobility",
     "pendula.system.layout": "State",

@@ -11,6 +11,7 @@ from pendula import library as library
 from pendula import linear as linear
 from pendula import model as model
 from pendula import results as results
+from pendula import studies as studies
 from pendula.analysis.court.agreement import check as check
 from pendula.analysis.equilibria.find import find_equilibria as find_equilibria
 from pendula.analysis.fit.fit import fit as fit
@@ -40,6 +41,8 @@ from pendula.simulation.inputs.kinds import Signal as Signal
 from pendula.simulation.simulate import simulate as simulate
 from pendula.simulation.simulate_many import simulate_many as simulate_many
 from pendula.simulation.tables.load import load_run as load_run
+from pendula.studies.sweep import load_sweep as load_sweep
+from pendula.studies.sweep import sweep as sweep
 from pendula.system.build import compile_system as compile_system
 from pendula.system.entry import assemble as assemble
 from pendula.system.entry import mobility as mobility
@@ -76,6 +79,7 @@ __all__ = [
     "linearize",
     "load",
     "load_run",
+    "load_sweep",
     "loads",
     "mobility",
     "model",
@@ -91,6 +95,8 @@ __all__ = [
     "simulate",
     "simulate_many",
     "stability",
+    "studies",
+    "sweep",
 ]
 
 __version__: str

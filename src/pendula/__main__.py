@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import os
 import sys
@@ -29,13 +30,16 @@ def _leave(code: int) -> None:
     """Ends the process at once; what was to be done at the end is done, and all output is written."""
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: it was closed before the start
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader has what it wanted
         pass
     except OSError as error:
         print(f"error: the output could not be written: {error.strerror}", file=sys.stderr)
         code = 2
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.flush()
     os._exit(code)
 
 

@@ -22,6 +22,7 @@ NAMES = {
     "pendula.numerics.steppers.stepper": "STEPPERS Stepper register_stepper",
     "pendula.present.notebook.registry": "register_display",
     "pendula.present.pictures.registry": "register_plot",
+    "pendula.studies.computations.registry": "COMPUTATIONS Computation register_computation",
     "pendula.tables.formats": "TableFormat register_table_format",
     "pendula.tables.kinds": "register_table",
     "pendula.tables.table": "Block Table",

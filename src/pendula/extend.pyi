@@ -15,6 +15,9 @@ from pendula.numerics.steppers.stepper import Stepper as Stepper
 from pendula.numerics.steppers.stepper import register_stepper as register_stepper
 from pendula.present.notebook.registry import register_display as register_display
 from pendula.present.pictures.registry import register_plot as register_plot
+from pendula.studies.computations.registry import COMPUTATIONS as COMPUTATIONS
+from pendula.studies.computations.registry import Computation as Computation
+from pendula.studies.computations.registry import register_computation as register_computation
 from pendula.tables.formats import TableFormat as TableFormat
 from pendula.tables.formats import register_table_format as register_table_format
 from pendula.tables.kinds import register_table as register_table
@@ -22,8 +25,10 @@ from pendula.tables.table import Block as Block
 from pendula.tables.table import Table as Table
 
 __all__ = [
+    "COMPUTATIONS",
     "STEPPERS",
     "Block",
+    "Computation",
     "Content",
     "Stepper",
     "Table",
@@ -32,6 +37,7 @@ __all__ = [
     "load_installed",
     "rates",
     "register_command",
+    "register_computation",
     "register_display",
     "register_force",
     "register_format",

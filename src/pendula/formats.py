@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_bytes
 from pendula.registry import Registry
+from pendula.storage.files import write_bytes
 from pendula.tables.formats import FORMATS, write_table
 from pendula.tables.kinds import has_table, table_of
 
@@ -124,7 +125,7 @@ def write(result: Any, path: str | Path, **options: Any) -> Path:
         ...     write(pendula.derive("pendulum"), f"{folder}/pendulum.c").read_text().count("theta_dot") > 0
         True
     """
-    file = Path(path)
+    file = read_path(path, "path")
     kinds = [kind.__name__ for kind in type(result).__mro__]
     for kind in kinds:
         name = format_for(kind, file)

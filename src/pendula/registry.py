@@ -93,7 +93,7 @@ class Registry(Generic[T]):
 
     def entry(self, name: str) -> Entry[T]:
         """The entry behind a name, its value not yet imported; raises UsageError for an unknown name."""
-        if name not in self._entries:
+        if not isinstance(name, str) or name not in self._entries:
             near = difflib.get_close_matches(str(name), self._entries, n=1)
             hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(self._entries)}"
             raise UsageError(f'there is no {self.kind} "{name}"; {hint}')
@@ -112,7 +112,7 @@ class Registry(Generic[T]):
         return tuple(self[name] for name in self._entries)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return isinstance(name, str) and name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

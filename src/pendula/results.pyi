@@ -76,6 +76,13 @@ from pendula.simulation.events import Crossings as Crossings
 from pendula.simulation.predictability import Predictability as Predictability
 from pendula.simulation.trajectory import EnergyAccount as EnergyAccount
 from pendula.simulation.trajectory import Trajectory as Trajectory
+from pendula.studies.batch import Batch as Batch
+from pendula.studies.batch import Case as Case
+from pendula.studies.batch import Computed as Computed
+from pendula.studies.estimate import StudyCost as StudyCost
+from pendula.studies.plan import Draws as Draws
+from pendula.studies.result import Sweep as Sweep
+from pendula.studies.statistics import Estimate as Estimate
 from pendula.system.joint_forces import Wrenches as Wrenches
 from pendula.system.layout import Layout as Layout
 from pendula.system.layout import State as State
@@ -90,16 +97,20 @@ from pendula.system.system import System as System
 __all__ = [
     "Agreement",
     "Assembly",
+    "Batch",
     "Beat",
     "Bode",
     "BodyMotion",
     "Border",
+    "Case",
     "Certificate",
     "Comparison",
+    "Computed",
     "CriticalValue",
     "Crossings",
     "Difference",
     "Divergence",
+    "Draws",
     "Eigenvalue",
     "Energies",
     "EnergyAccount",
@@ -108,6 +119,7 @@ __all__ = [
     "Equations",
     "Equilibria",
     "Equilibrium",
+    "Estimate",
     "Estimator",
     "Explanation",
     "ExpressionCheck",
@@ -163,7 +175,9 @@ __all__ = [
     "State",
     "StateSpace",
     "StepResponse",
+    "StudyCost",
     "Support",
+    "Sweep",
     "SymbolicModel",
     "Symmetry",
     "System",

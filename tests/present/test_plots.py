@@ -10,8 +10,8 @@ import pytest
 import pendula
 from pendula import library
 from pendula.errors import UsageError
-from pendula.files import write_figure
 from pendula.present import RunSeries, plot_run
+from pendula.storage.files import write_figure
 
 T = np.linspace(0, 10, 400)
 

@@ -289,7 +289,7 @@ def test_a_chunk_that_every_worker_dies_of_is_told():
     def die(chunk, tell):
         os._exit(3)
 
-    with pytest.raises(WorkerDied, match="3 worker processes died of the same task.*exit code 3"):
+    with pytest.raises(WorkerDied, match=r"3 worker processes died of the same task.*exit code 3"):
         list(run_chunks(die, (os._exit, (3,)), [1, 2], 2, lambda ended: None))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pendula.analysis.driven.periods import symbolic
 from pendula.analysis.linear.kinks import bends, has_kinks
+from pendula.arguments import read_names
 from pendula.errors import ComputationError, NotSupported, UsageError
 from pendula.library.lookup import shown
 from pendula.model.checks.parameter_units import parameter_units
@@ -160,7 +161,7 @@ def sensitivities(
 
 
 def _known(run: Trajectory, names: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(names, str) or not names:
+    if not read_names(names, "names"):
         raise UsageError(f'names are a list, such as ["m", "theta"]; found {names!r}')
     layout = run.joint_layout
     known = (*layout.parameters, *layout.coordinates, *layout.speeds)

@@ -62,6 +62,7 @@ class _Lazy(click.Group):
 
 def _load(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:
     """Loads the extensions that ``--extension`` names."""
+    ctx.meta["pendula.extensions"] = names  # see options.EXTENSION_FILES
     for name in names:
         load_extension(name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import typing
 from collections.abc import Callable, Mapping
@@ -14,13 +15,13 @@ import click
 from pendula.app.completion import offer_formulations, offer_models, offer_parameters
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
-from pendula.files import check_writable
 from pendula.formats import endings
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
 from pendula.model.quantities import degrees_hint, looks_like_degrees, number_in, quantity_in
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
+from pendula.storage.files import check_writable
 
 model_argument = click.argument("model", metavar="MODEL", shell_complete=offer_models)
 parameter_option = click.option(
@@ -247,6 +248,7 @@ _EQUIVALENTS = (
     ('stepper="', "--stepper "),
     ("step=...", "--step"),
     ("chart switching is off", "--no-chart-switching is given"),
+    (", or save=..., which streams them to a file", ", or -o FILE.npz, to which they are streamed"),
     ("near=...", "--start"),
     ("period=...", "--period"),
     ("close=True", "--close"),
@@ -369,8 +371,58 @@ def writable(path: str | None, option: str, endings: tuple[str, ...] = ()) -> Pa
         raise UsageError(f'{option}: "{path}" is a folder')
     if endings and found.suffix.lower() not in endings:
         raise UsageError(f'{option}: the name of the file must end in {" or ".join(endings)}, found "{path}"')
+    _refuse_same_file(found, option)
     try:
         check_writable(found)
     except UsageError as error:
         raise UsageError(f"{option}: {error}") from None
     return found
+
+
+def _refuse_same_file(path: Path, option: str) -> None:
+    """Refuses an output that another option or argument of the command names too: one would overwrite the other.
+
+    Links are followed. ``--force`` allows it, and pipes and devices are no files that could be lost.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None or context.params.get("force"):
+        return
+    others = [(p, value) for p in context.command.params for value in _texts(context.params.get(p.name or ""))]
+    for parameter, other in others:
+        if option not in parameter.opts and _same_file(path, Path(other)) and not _is_library(parameter, other):
+            label = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+            raise UsageError(
+                f'{option} and {label} name the same file, "{path}", which would be overwritten.\n'
+                f"  Try: another file after {option}."
+            )
+    for other in context.meta.get(EXTENSION_FILES, ()):
+        if _same_file(path, Path(other)):
+            raise UsageError(f'{option}: "{path}" is the file of an extension, which would be overwritten')
+
+
+EXTENSION_FILES = "pendula.extensions"
+"""where the context of a command keeps what ``--extension`` names"""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """Texts among the values of a parameter of a command."""
+    values = value if isinstance(value, tuple) else (value,)
+    return tuple(x for x in values if isinstance(x, str) and x)
+
+
+def _is_library(parameter: click.Parameter, value: str) -> bool:
+    """Whether a value of MODEL is a library mechanism, although there is a file of that name."""
+    if parameter.name != "model":
+        return False
+    from pendula.library import mechanisms
+
+    return value in mechanisms()
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        if path.exists() and other.exists():
+            return path.samefile(other) and path.is_file()
+        return os.path.realpath(path) == os.path.realpath(other)
+    except (OSError, ValueError):  # no path that a file can have
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.model.model import Model
 from pendula.system.parameters import typical_length
+from pendula.words import some
 
 if TYPE_CHECKING:
     from pendula.analysis.equilibria.equilibrium import Equilibrium
@@ -248,29 +250,64 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
     layout = asked.system.in_joints.layout
     for name in numbers:
         layout.position(name)
+    others = [n for n, kind in _kinds(asked.system).items() if n not in numbers and kind in ("angle", "length")]
+    assumed = _assumed(asked, others) if others else ""
     try:
-        return Chosen(equilibrium_at(asked.system, numbers, rates=asked.rates), "the values given with --at")
+        point = equilibrium_at(asked.system, numbers, rates=asked.rates)
+        return Chosen(point, f"the values given with --at{assumed}")
     except NotAnEquilibrium as error:
         refused = error
+    first = str(refused).splitlines()[0] + (f"\n  Its values are those given with --at{assumed}." if others else "")
     if len(asked.model.speeds) > LISTED:
-        raise refused
+        raise NotAnEquilibrium("\n".join([first, *str(refused).splitlines()[1:]]), residual=refused.residual)
     found = _all(asked, progress)
     far = {e.name: _distance(asked.system, e, numbers, found.circles) for e in found}
     same = [e for e in found if far[e.name] <= ROUNDED]
+    filled = f"; {some(others)}, not given, as there" if others else ""
     if len(same) == 1:
-        return Chosen(same[0], f"{_number(found, same[0].name)}, which has these values up to rounding")
+        return Chosen(same[0], f"{_number(found, same[0].name)}, which has these values up to rounding{filled}")
     if same:
         names = ", ".join(e.name for e in same)
-        raise UsageError(f"--at: equilibria {names} have these values; give their number, or more values")
+        more = f", such as {others[0]}" if others else ""
+        raise UsageError(f"--at: equilibria {names} have these values; give their number, or more values{more}")
+    moved = {} if asked.model.closures else _moved_along(asked, found, numbers)
+    if len(moved) == 1:
+        ((name, point),) = moved.items()
+        return Chosen(point, f"the values given with --at; {some(others)}, not given, as at equilibrium {name}")
     from pendula.present.words.equilibria import place
 
     nearest = min(found, key=lambda e: far[e.name])
     where = place(asked.system, nearest)
-    first = str(refused).splitlines()[0]
     raise NotAnEquilibrium(
         f"{first}\n  The nearest equilibrium is {nearest.name}: {where}. Try: --at {nearest.name}",
         residual=refused.residual,
     )
+
+
+def _assumed(asked: Asked, others: list[str]) -> str:
+    """What the coordinates are that ``--at`` does not give, in words."""
+    how = "following from the closed loops" if asked.model.closures else "at zero"
+    return f"; {some(others)}, not given, {how}"
+
+
+def _moved_along(asked: Asked, found: Equilibria, numbers: Mapping[str, float]) -> dict[str, Equilibrium]:
+    """Equilibria that are there with these values in place of their own, as a free coordinate can have any value."""
+    from pendula.analysis.equilibria.equilibrium import equilibrium_at
+    from pendula.errors import NotAnEquilibrium
+    from pendula.present.words.equilibria import joint_values
+
+    moved = {}
+    for one in found:
+        with suppress(NotAnEquilibrium):
+            here = {n: x for n, x in joint_values(asked.system, one).items() if n in _kinds(asked.system)}
+            moved[one.name] = equilibrium_at(asked.system, {**here, **numbers}, rates=asked.rates)
+    return moved
+
+
+def _kinds(system: System) -> dict[str, str]:
+    """Kinds of the coordinates of the joints by name."""
+    layout = system.in_joints.layout
+    return dict(zip(layout.coordinates, layout.coordinate_kinds, strict=True))
 
 
 def _distance(system: System, one: Equilibrium, values: Mapping[str, float], circles: tuple[str, ...]) -> float:
@@ -280,7 +317,7 @@ def _distance(system: System, one: Equilibrium, values: Mapping[str, float], cir
     from pendula.present.words.equilibria import joint_values
 
     here = joint_values(system, one)
-    kinds = dict(zip(system.in_joints.layout.coordinates, system.in_joints.layout.coordinate_kinds, strict=True))
+    kinds = _kinds(system)
     worst = 0.0
     for name, value in values.items():
         gap = abs(here[name] - value)

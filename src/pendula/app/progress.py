@@ -7,6 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 
+def interactive() -> bool:
+    """Whether stderr is a terminal; it may have been closed before the start."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 class Progress:
     """A progress bar on a terminal; nothing if stderr is not a terminal.
 
@@ -14,7 +19,7 @@ class Progress:
     """
 
     def __init__(self, quiet: bool, *, forks: bool = False) -> None:
-        self._on = not quiet and sys.stderr.isatty()
+        self._on = not quiet and interactive()
         self._forks = forks
         self._bar: Any = None
         self._task: Any = None

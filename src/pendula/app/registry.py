@@ -23,6 +23,7 @@ for _name, _module, _summary in (
     ("simulate", "simulate", "Motion from the initial state, with plot and animation."),
     ("continue", "proceed", "A run from a file continued from its end."),
     ("ensemble", "ensemble", "Many runs with random initial states or parameters."),
+    ("sweep", "sweep", "A study of many cases from a file, resumable; also on a cluster."),
     ("reactions", "reactions", "Forces and torques at every joint along the motion."),
     ("equilibria", "equilibria", "All equilibria, their stability, and whether any is missing."),
     ("trim", "trim", "Inputs, motor torques or rates that hold a pose."),

@@ -6,9 +6,9 @@ and rotations) from the joint's template, the mass properties, and the poses of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple, assert_never
 
 import symengine as se
@@ -16,10 +16,10 @@ import symengine as se
 from pendula.equations import vectors as vec
 from pendula.equations.orientation.symbols import TurnBall, chart_rates, turn_ball
 from pendula.equations.tape import Direction, Expr, Tape, is_zero
-from pendula.equations.translate import jumps, number, translate
+from pendula.equations.translate import exact, jumps, number, translate
 from pendula.errors import NotSupported
 from pendula.model.base import unit_vector
-from pendula.model.bodies import GROUND
+from pendula.model.bodies import GROUND, MassProperties
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.joints import Coordinate, Rotation, Side, TreeJoint
 from pendula.model.joints import steps as template
@@ -28,14 +28,14 @@ from pendula.model.model import Model
 _parse = lru_cache(maxsize=20_000)(parse)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shift:
     """A translation of the frame by a vector in its own axes."""
 
     vector: tuple[Expr, Expr, Expr]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A rotation of the frame about a unit axis in its own axes; an ``absolute`` angle is measured from ground."""
 
@@ -61,7 +61,7 @@ class Drive:
     """times at which a condition in the expression switches"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """A body with its inboard joint. ``parent`` is the index of the parent link, -1 for ground."""
 
@@ -128,10 +128,12 @@ class Mechanism:
         self.joint_q, self.joint_v = tuple(self.q), tuple(self.v)
         self.drives: list[Drive] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
+        self._known: dict[Any, Any] = {}  # what equal fields become: most bodies and joints are alike
         self._driven: dict[str, Drive] = {}
         for joint in model.tree:
-            kinds = {c.name: c.kind for c in joint.coordinates()}
-            for name, value in joint.prescribed().items():
+            prescribed = joint.prescribed()
+            kinds = {c.name: c.kind for c in joint.coordinates()} if prescribed else {}
+            for name, value in prescribed.items():
                 self._driven[name] = self._drive(name, kinds[name], _parse(value))
         self.links = self._links()
         self.index = {link.body: k for k, link in enumerate(self.links)}
@@ -149,6 +151,8 @@ class Mechanism:
         index = {str(rate): k for k, rate in enumerate(self.rates)}
         found = []
         for k, link in enumerate(self.links):
+            if not link.joint.armature:
+                continue
             for speed, value in zip(link.joint.speeds(), link.joint.armature, strict=False):
                 inertia = self.constant(value)
                 if not is_zero(inertia):
@@ -221,9 +225,9 @@ class Mechanism:
     @cached_property
     def quaternions(self) -> list[Quaternion]:
         """Every quaternion among the coordinates."""
-        q, v = ([x.name for x in names] for names in (self.model.coordinates, self.model.speeds))
+        q, v = ({x.name: k for k, x in enumerate(names)} for names in (self.model.coordinates, self.model.speeds))
         return [
-            Quaternion(j.name, q.index(j.coordinates()[-4].name), v.index(j.speeds()[-3].name))
+            Quaternion(j.name, q[j.coordinate_names()[-4]], v[j.speeds()[-3].name])
             for j in self.model.tree
             if j.quaternion()
         ]
@@ -262,24 +266,41 @@ class Mechanism:
         """A field of the model that may contain parameters."""
         if isinstance(value, (int, float)):
             return number(value)
-        return translate(_parse(value), self.constants)
+        return self._once(value, lambda: translate(_parse(value), self.constants))
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made for an equal key before, or else is made now; exact numbers are kept apart."""
+        known, key = self._known, (key, exact())
+        if key not in known:
+            known[key] = make()
+        return known[key]
 
     def general(self, value: int | float | str) -> Expr:
         """A field that may contain t, coordinates, speeds, parameters and inputs."""
+        expression = _parse(value)
+        return translate(expression, {n: self._names[n] for n in expression.names})
+
+    @cached_property
+    def _names(self) -> dict[str, Expr]:
+        """Everything that a force may depend on, by name."""
         names: dict[str, Expr] = {**self.constants, "t": self.t}
         names |= {str(s): s for s in (*self.joint_q, *self.joint_v, *self.inputs)}
         for drive in self._driven.values():
             names[drive.name], names[f"{drive.name}_dot"] = drive.position, drive.rate
-        expression = _parse(value)
-        return translate(expression, {n: names[n] for n in expression.names})
+        return names
 
     def constants_of(self, values: Any) -> tuple[Expr, Expr, Expr]:
         """A vector of fields that may contain parameters."""
-        x, y, z = (self.constant(value) for value in values)
-        return x, y, z
+        a, b, c = values
+        found: tuple[Expr, Expr, Expr] = self._once((a, b, c), lambda: tuple(map(self.constant, (a, b, c))))
+        return found
 
     def direction(self, values: Any) -> tuple[Expr, ...]:
         """A unit vector from an axis field."""
+        found: tuple[Expr, ...] = self._once(("direction", *values), lambda: self._direction(values))
+        return found
+
+    def _direction(self, values: Any) -> tuple[Expr, ...]:
         entries = [self.constant(x) for x in values]
         if all(isinstance(x, (int, float)) for x in entries):
             return unit_vector([float(x) for x in entries])
@@ -287,8 +308,7 @@ class Mechanism:
         return tuple(0 if is_zero(x) else x / length for x in entries)
 
     def _drive(self, name: str, kind: str, value: Expression) -> Drive:
-        names = {**self.constants, "t": self.t}
-        used = {n: names[n] for n in value.names}
+        used = {n: self.t if n == "t" else self.constants[n] for n in value.names}
         if "__" in name:  # not a coordinate of the model
             name = self.tape.unique(name)
         symbols = (se.Symbol(name), se.Symbol(f"{name}_dot"), se.Symbol(self.tape.unique(f"{name}__ddot")))
@@ -303,7 +323,7 @@ class Mechanism:
         if side.position is None:
             if side.at is None or side.body == GROUND:
                 return (0, 0, 0)
-            return self.constants_of(self.model.body(side.body).named_points()[side.at])
+            return self.constants_of(self.model.body(side.body).named_point(side.at))
         entries: list[Expr] = []
         for axis, value in zip("xyz", side.position, strict=True):
             expression = _parse(value)
@@ -327,28 +347,28 @@ class Mechanism:
         for joint in self.model.tree:
             body = self.model.body(joint.child.body)
             properties = body.mass_properties()
-            at = self.place(joint.parent, joint.name)
-            before: list[Step] = [] if vec.all_zero(at) else [Shift((at[0], at[1], at[2]))]
-            before += self.turns(joint.parent.rotation)
-            back = [Turn(turn.axis, -turn.angle) for turn in reversed(self.turns(joint.child.rotation))]
-            at = self.place(joint.child, joint.name)
-            after: list[Step] = [*back]
-            after += [] if vec.all_zero(at) else [Shift((-at[0], -at[1], -at[2]))]
-            links.append(
-                Link(
-                    joint,
-                    body.name,
-                    index[joint.parent.body],
-                    tuple(before),
-                    self._motion(joint),
-                    tuple(after),
-                    self.constant(properties.mass),
-                    self.constants_of(properties.com),
-                    tuple(self.constants_of(row) for row in properties.inertia),
-                )
-            )
+            mass, com, inertia = self._once(properties, partial(self._mass, properties))
+            steps = self._before(joint), self._motion(joint), self._after(joint)
+            links.append(Link(joint, body.name, index[joint.parent.body], *steps, mass, com, inertia))
             index[body.name] = len(links) - 1
         return links
+
+    def _before(self, joint: TreeJoint) -> tuple[Step, ...]:
+        """The steps from the parent's body axes to the parent-side frame of a joint."""
+        at = self.place(joint.parent, joint.name)
+        turns = self.turns(joint.parent.rotation)
+        return self._once(("before", at, turns), lambda: (*_unless_zero(at), *turns))
+
+    def _after(self, joint: TreeJoint) -> tuple[Step, ...]:
+        """The steps from the child-side frame of a joint to the child's body axes."""
+        turns = self.turns(joint.child.rotation)
+        at = self.place(joint.child, joint.name)
+        back = [Turn(turn.axis, -turn.angle) for turn in reversed(turns)]
+        return self._once(("after", at, turns), lambda: (*back, *_unless_zero([-x for x in at])))
+
+    def _mass(self, properties: MassProperties) -> tuple[Expr, tuple[Expr, ...], tuple[tuple[Expr, ...], ...]]:
+        inertia = tuple(self.constants_of(row) for row in properties.inertia)
+        return self.constant(properties.mass), self.constants_of(properties.com), inertia
 
     def _motion(self, joint: TreeJoint) -> tuple[Step, ...]:
         """The joint's motion from its parent-side frame to its child-side frame: its template with symbols."""
@@ -467,6 +487,10 @@ def refuse_rotors(model: Model, what: str) -> None:
                 f'joint "{joint.name}" has armature, and {what} considers bodies without rotors.\n'
                 "  Try: a model without armature for this, or derive(model) for its equations."
             )
+
+
+def _unless_zero(vector: vec.Vector) -> tuple[Shift, ...]:
+    return () if vec.all_zero(vector) else (_shift(vector),)
 
 
 def _shift(vector: vec.Vector) -> Shift:

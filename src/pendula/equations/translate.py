@@ -13,8 +13,10 @@ import symengine as se
 
 from pendula.equations.tape import Expr
 from pendula.model.expressions import nodes as ex
+from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.expression import Expression
 from pendula.model.expressions.functions import FUNCTIONS, Column
+from pendula.model.names import ExpressionError, quote
 
 _CONSTANTS: dict[str, Expr] = {"pi": se.pi, "deg": se.pi / 180, "rad": se.Integer(1)}
 
@@ -30,6 +32,11 @@ def exact_numbers() -> Iterator[None]:
         yield
     finally:
         _EXACT.reset(before)
+
+
+def exact() -> bool:
+    """Whether numbers become exact fractions here."""
+    return _EXACT.get()
 
 
 def number(value: int | float) -> Expr:
@@ -136,12 +143,34 @@ class _Symbols:
 def translate(expression: Expression, names: Mapping[str, Expr]) -> Expr:
     """The SymEngine form of an expression, with each name replaced by ``names[name]``.
 
+    Raises:
+        ExpressionError: a part has no finite real value whatever its names stand for: 1/(x - x), sqrt(0*x - 1).
+
     Example:
         >>> from pendula.model.expressions.expression import parse
         >>> translate(parse("m*l**2/12"), {"m": se.Symbol("m"), "l": se.Symbol("l")})
         (1/12)*l**2*m
     """
-    return expression.interpret(_Symbols(names))
+    symbols = _Symbols(names)
+
+    def handle(node: ex.Node, parts: tuple[Expr, ...]) -> Expr:
+        try:
+            value = combine(symbols, node, parts)
+        except (RuntimeError, ZeroDivisionError) as error:
+            raise _no_value(expression, node, str(error)) from None
+        number = value.args[0] if isinstance(node, ex.Call | ex.Power) and value.is_Mul else value
+        if isinstance(number, se.Number) and not number.is_real:
+            infinite = number in (se.zoo, se.oo, -se.oo, se.nan)
+            raise _no_value(expression, node, "it is infinite or undetermined" if infinite else "it is not real")
+        return value
+
+    return expression.fold(handle)
+
+
+def _no_value(expression: Expression, node: ex.Node, reason: str) -> ExpressionError:
+    part = ex.write(ex.post_order(node))
+    inside = "" if part == expression.to_text() else f" (in {quote(expression.text)})"
+    return ExpressionError(f"{quote(part)}{inside} has no finite value: {reason}")
 
 
 def jumps(expression: Expression, names: Mapping[str, Expr]) -> list[Expr]:

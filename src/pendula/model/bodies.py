@@ -7,6 +7,7 @@ A body has its own axes. Mass properties are given in them, either directly (``m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -173,11 +174,14 @@ class Body(Element):
     def mass_properties(self) -> MassProperties:
         """Mass, centre of mass and inertia about it, in body axes."""
         if self.rod is not None:
-            return _rod(self.rod)
+            rod = self.rod
+            return _rod(rod.axis, rod.mass, rod.length, rod.com, rod.inertia, rod.diameter)
         if self.point is not None:
             return MassProperties(self.point.mass, self.point.at, _diagonal(0, 0, 0))
         if self.disc is not None:
-            return _disc(self.disc)
+            disc = self.disc
+            inertia = _disc(disc.normal, disc.mass, disc.radius, disc.thickness)
+            return MassProperties(disc.mass, disc.at, inertia)
         if self.box is not None:
             m, (a, b, c) = self.box.mass, self.box.size
             squares = [f"({m})*(({u})**2 + ({v})**2)/12" for u, v in ((b, c), (a, c), (a, b))]
@@ -190,15 +194,16 @@ class Body(Element):
 
     def named_points(self) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
         """Every named point (valid for ``at``), in body axes."""
-        found: dict[str, tuple[Scalar, Scalar, Scalar]] = {"origin": (0, 0, 0)}
-        properties = self.mass_properties()
-        found["com"] = found["center"] = properties.com
+        com = self.mass_properties().com
         if self.rod is not None:
-            axis = unit_vector(_numbers(self.rod.axis, "axis"))
-            end = _along(axis, self.rod.length)
-            found |= {name: (0, 0, 0) if name in ("start", "top") else end for name in ROD_POINTS}
-            found["center"] = _along(axis, f"({self.rod.length})/2")
-        return found | dict(self.points)
+            return _rod_points(self.rod.axis, self.rod.length) | {"com": com} | self.points
+        return {"origin": (0, 0, 0), "com": com, "center": com} | self.points
+
+    def named_point(self, name: str) -> tuple[Scalar, Scalar, Scalar] | None:
+        """One of the named points, in body axes; None if there is no such point."""
+        if self.rod is not None and name in ROD_POINTS:
+            return _rod_points(self.rod.axis, self.rod.length)[name]
+        return self.named_points().get(name)
 
     def drawing(self) -> tuple[Shape, ...]:
         """The shapes to draw, from ``shapes`` or from the shorthand."""
@@ -253,25 +258,44 @@ def _axisymmetric(axis: tuple[int | float, ...], across: Scalar, along: Scalar) 
     return rows[0], rows[1], rows[2]
 
 
-def _rod(rod: Rod) -> MassProperties:
-    axis = unit_vector(_numbers(rod.axis, "axis"))
-    m, length, diameter = rod.mass, rod.length, rod.diameter
-    if rod.inertia is not None:
-        across: Scalar = rod.inertia
-    elif rod.com is None:
+_EQUAL = 1024  # most mechanisms have many equal bodies
+
+
+@lru_cache(maxsize=_EQUAL, typed=True)
+def _rod(
+    along: Row,
+    m: Scalar,
+    length: Scalar,
+    com: Scalar | None,
+    inertia: Scalar | None,
+    diameter: Scalar,
+) -> MassProperties:
+    axis = unit_vector(_numbers(along, "axis"))
+    if inertia is not None:
+        across: Scalar = inertia
+    elif com is None:
         across = f"({m})*({length})**2/12"
     else:
-        across = f"({m})*({rod.com})*(({length}) - ({rod.com}))/3"
-    along: Scalar = 0
+        across = f"({m})*({com})*(({length}) - ({com}))/3"
+    about: Scalar = 0
     if diameter != 0:
-        along = f"({m})*({diameter})**2/8"
-        across = f"{across} + ({m})*({diameter})**2/16" if rod.inertia is None else across
-    com = _along(axis, rod.com if rod.com is not None else f"({length})/2")
-    return MassProperties(m, com, _axisymmetric(axis, across, along))
+        about = f"({m})*({diameter})**2/8"
+        across = f"{across} + ({m})*({diameter})**2/16" if inertia is None else across
+    centre = _along(axis, com if com is not None else f"({length})/2")
+    return MassProperties(m, centre, _axisymmetric(axis, across, about))
 
 
-def _disc(disc: Disc) -> MassProperties:
-    axis = unit_vector(_numbers(disc.normal, "normal"))
-    m, r = disc.mass, disc.radius
-    across = f"({m})*({r})**2/4" + (f" + ({m})*({disc.thickness})**2/12" if disc.thickness != 0 else "")
-    return MassProperties(m, disc.at, _axisymmetric(axis, across, f"({m})*({r})**2/2"))
+@lru_cache(maxsize=_EQUAL, typed=True)
+def _rod_points(along: Row, length: Scalar) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
+    """Points of every rod, in body axes: its ends and its middle; the caller makes a copy."""
+    axis = unit_vector(_numbers(along, "axis"))
+    start: tuple[Scalar, Scalar, Scalar] = (0, 0, 0)
+    end = _along(axis, length)
+    found = {"origin": start, "com": start, "center": _along(axis, f"({length})/2")}
+    return found | {name: start if name in ("start", "top") else end for name in ROD_POINTS}
+
+
+@lru_cache(maxsize=_EQUAL, typed=True)
+def _disc(along: Row, m: Scalar, r: Scalar, thickness: Scalar) -> tuple[Row, Row, Row]:
+    across = f"({m})*({r})**2/4" + (f" + ({m})*({thickness})**2/12" if thickness != 0 else "")
+    return _axisymmetric(unit_vector(_numbers(along, "normal")), across, f"({m})*({r})**2/2")

@@ -6,23 +6,29 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from pendula.errors import ModelError, Problem, UsageError
-from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.model.problems import shown
-from pendula.model.reading import too_large
+from pendula.model.reading import MOST_ENTRIES, MOST_TEXT, MOST_VALUES, too_large
+from pendula.storage.files import write_text
+from pendula.storage.pipes import read_limited
 
 LARGEST_FILE = 4_000_000
 """Largest size of a model file in bytes."""
 MOST_DOTS = 20
 """Largest number of parts of a dotted key; tomllib is very slow for keys of thousands of parts."""
+MOST_TABLES = 60_000
+"""Largest number of tables with a heading of their own, such as [[bodies]] or [joints.parent]."""
+MOST_MARKS = MOST_VALUES + MOST_TEXT
+"""Largest number of dots, and of commas and equality signs: each belongs to a value or is within a text."""
 
+_TABLE = re.compile(r"(?m)^[ \t]*\[")
 _LONG_KEY = re.compile(rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DOTS}}}""")
 
 
@@ -65,8 +71,7 @@ def _read(path: str | Path) -> tuple[str, str]:
         raise ModelError([Problem("file", "", f"must be given by its path, found {shown(path)}")])
     source = _printable(str(path))
     try:
-        with open(path, "rb") as file:
-            content = file.read(LARGEST_FILE + 1)
+        content = read_limited(path, LARGEST_FILE + 1)
     except (OSError, ValueError) as error:  # ValueError: an invalid path
         reason = getattr(error, "strerror", None) or error
         raise ModelError([Problem("file", "", f"it cannot be read: {reason}")], source=source) from None
@@ -99,9 +104,8 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     """TOML text as plain data; raises ModelError if it is not TOML, or too large or too deep for a model."""
     if len(text) > LARGEST_FILE:
         raise ModelError([Problem("file", "", f"it is larger than {LARGEST_FILE} bytes")], source=source)
-    if _LONG_KEY.search(text):
-        cause = f"it is not a model: a key has more than {MOST_DOTS} parts joined by dots"
-        raise ModelError([Problem("file", "", cause)], source=source)
+    if problems := list(_too_much(text)):
+        raise ModelError(problems, source=source)
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -110,6 +114,23 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
         digits = "int_max_str_digits" in str(error)
         cause = f"it is not valid TOML: {'an integer has too many digits' if digits else _printable(str(error))}"
     raise ModelError([Problem("file", "", cause)], source=source)
+
+
+def _too_much(text: str) -> Iterator[Problem]:
+    """Problems of a text with more than a model can have, found by counting: parsing it would take long."""
+    for section, most in MOST_ENTRIES.items():
+        count = len(re.findall(rf"(?m)^[ \t]*\[\[[ \t]*{section}[ \t]*\]\]", text))
+        if count > most:
+            yield Problem("model", section, f"{count} {section} exceed the {most} allowed", "split the model")
+            return
+    tables = len(_TABLE.findall(text))
+    if tables > MOST_TABLES:
+        yield Problem("file", "", f"it has {tables} tables, at most {MOST_TABLES} are allowed", "split the model")
+    elif text.count("=") + text.count(",") > MOST_MARKS or text.count(".") > MOST_MARKS:
+        yield Problem("model", "", f"it has more than {MOST_VALUES} numbers and texts", "split the model")
+    elif _LONG_KEY.search(text):
+        cause = f"it is not a model: a key has more than {MOST_DOTS} parts joined by dots"
+        yield Problem("file", "", cause)
 
 
 def _printable(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Discriminator, Field, ModelWrapValidatorHandler, Tag, model_validator
 
 from pendula.errors import ModelError, Problem
+from pendula.memory import without_collections
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector
 from pendula.model.bodies import Body
 from pendula.model.checks.checks import check_parts, first_problems
@@ -79,14 +80,15 @@ class Model(Displayed, Element):
             return data
         if not isinstance(data, Mapping):
             raise ModelError([Problem("model", "", f"must be a table of fields, found {shown(data)}")])
-        data, quantities = without_units(data)
-        reading = read_fields(data)
-        problems = reading.problems
-        if reading.values:
-            problems = [*problems, *check_parts(reading.parts())]
-        if problems:
-            raise ModelError(first_problems(problems))
-        made = make(reading.values)
+        with without_collections():
+            data, quantities, mistaken = without_units(data)
+            reading = read_fields(data)
+            problems = [*mistaken, *reading.problems]
+            if reading.values:
+                problems = [*problems, *check_parts(reading.parts())]
+            if problems:
+                raise ModelError(first_problems(problems))
+            made = make(reading.values)
         if quantities:
             check_dimensions(made, quantities)
         return made

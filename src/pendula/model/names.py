@@ -161,7 +161,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
         >>> nearest("uper", ["lower", "upper"])
         'upper'
     """
-    name = name[:MAX_NAME_LENGTH]
+    name = str(name)[:MAX_NAME_LENGTH]
     unsorted = set(known)
     if len(unsorted) > _COMPARED:
         choices = sorted(unsorted & _one_mistake_away(name))

@@ -80,9 +80,14 @@ class Parts:
         return tuple((element, joint) for element, joint in self.joints if isinstance(joint, TreeJoint))
 
     @cached_property
+    def motions(self) -> tuple[tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]], ...]:
+        """Coordinates and speeds of every tree joint, prescribed ones included."""
+        return tuple([(joint.coordinates(), joint.speeds()) for _, joint in self.tree_joints])
+
+    @cached_property
     def state(self) -> dict[str, Coordinate]:
         """Coordinates and speeds by name, prescribed ones included."""
-        return {c.name: c for _, j in self.tree_joints for c in (*j.coordinates(), *j.speeds())}
+        return {c.name: c for both in self.motions for own in both for c in own}
 
     @cached_property
     def constants(self) -> set[str]:

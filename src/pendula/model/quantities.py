@@ -6,11 +6,13 @@ exponents; anything else is left to the expression language. Nothing is evaluate
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from pendula.arguments import read_number
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError, quote
@@ -111,10 +113,30 @@ def as_pint(unit: str) -> str:
     return re.sub(r"\blb\b", "lbf", unit.replace("-", "*").replace(" ", "*").replace("^", "**"))
 
 
+_USUAL = (
+    "deg", "rad", "degree", "radian", "turn", "m", "mm", "cm", "km", "in", "inch", "ft", "foot", "yd", "kg", "g", "t",
+    "lb", "slug", "s", "ms", "min", "h", "Hz", "rpm", "N", "mN", "kN", "Nm", "lbf", "J", "kJ", "W", "kW", "Pa", "bar",
+    "meter", "second", "gram", "newton", "joule", "watt", "tonne", "pound", "hour", "minute",
+)  # fmt: skip
+
+
+def _unknown_unit(word: str, text: str, where: str) -> UsageError:
+    """The error of a unit that there is not, with the nearest usual one."""
+    close = difflib.get_close_matches(word, _USUAL, n=1) or difflib.get_close_matches(word.lower(), _USUAL, n=1)
+    same = [unit for unit in _USUAL if len(word) > 1 and sorted(unit) == sorted(word)]  # letters swapped: dge
+    near = (same or close or [""])[0]
+    hint = f"\n  Try: {quote(text.replace(word, near))}." if near else ""
+    return UsageError(f"{where}: there is no unit {quote(word)} in {quote(text)}{hint}")
+
+
 def _pint(text: str, where: str) -> Any:
     try:
         import pint
     except ImportError:
+        for word in re.findall(_WORD, text.lstrip("+-0123456789.eE ")):
+            known = word in _USUAL
+            if not known and str(_unknown_unit(word, text, where)).count("Try:"):
+                raise _unknown_unit(word, text, where) from None
         raise UsageError(
             f"{where}: {quote(text)} has units, which need the package pint, and it is not installed.\n"
             '  Try: pip install "pendula[units]", a number in units of the model, or "30deg" for degrees.'
@@ -139,8 +161,8 @@ def _read(number: float, units: str, text: str, where: str) -> Any:
         return registry().Quantity(number, registry().parse_units(tidy))
     except pint.UndefinedUnitError as error:
         names: Any = error.unit_names
-        unknown = names if isinstance(names, str) else ", ".join(names)
-        raise UsageError(f"{where}: there is no unit {quote(unknown)} in {quote(text)}") from None
+        unknown = names if isinstance(names, str) else next(iter(names))
+        raise _unknown_unit(str(unknown), text, where) from None
     except (pint.PintError, ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"{where}: {quote(text)} cannot be read as a number with units: {error}") from None
 
@@ -173,7 +195,7 @@ def number_in(value: Any, unit: str, where: str, values: Mapping[str, float] | N
         (3.141592653589793, 0.05)
     """
     if not isinstance(value, str):
-        return float(value)
+        return read_number(value, where)
     found = quantity_in(value, values)
     if found is not None:
         return in_unit(found, unit, where)

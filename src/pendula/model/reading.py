@@ -11,7 +11,7 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from pendula.errors import Problem
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Title, Vector
-from pendula.model.bodies import Body
+from pendula.model.bodies import SHORTHANDS, Body
 from pendula.model.forces.registry import FORCES
 from pendula.model.joints import JOINTS, Rotation
 from pendula.model.kinds import adapter as adapter_of
@@ -55,6 +55,8 @@ _LISTS: dict[str, tuple[str, int]] = {
     "joints": ("joint", 2 * MOST_BODIES),
     "forces": ("force", 4 * MOST_BODIES),
 }
+MOST_ENTRIES = {section: most for section, (_, most) in _LISTS.items()}
+"""Largest numbers of bodies, joints and forces in a file."""
 _TABLES: dict[str, tuple[str, TypeAdapter[Any], int]] = {
     "parameters": ("parameter", TypeAdapter(Name), MOST_PARAMETERS),
     "inputs": ("input", TypeAdapter(Name), MOST_PARAMETERS),
@@ -156,6 +158,8 @@ def too_large(data: Mapping[str, Any], times: int = 1) -> Iterator[Problem]:
 
 
 def _inside(value: Any) -> Any:
+    if type(value) in (str, int, float):  # most of them
+        return ()
     return value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
 
 
@@ -204,16 +208,47 @@ def _read_list(section: str, data: Any, reading: Reading) -> None:
         cause = f"must be a list, found {shown(data)}"
         reading.problems.append(Problem("model", section, cause, f"write [[{section}]] in double brackets"))
         return
+    shared = _Shared(SHORTHANDS if section == "bodies" else ())
     for index, item in enumerate(data):
         label = label_of(kind, item, index)
         if _has_type(section, item, label, reading.problems):
             cls: type[Element] = Body if section == "bodies" else _KINDS[section][_field(item, "type")]
-            found = _read(adapter_of(cls), item, reading.problems, label, cls)
+            found = _read(adapter_of(cls), shared.in_place(item), reading.problems, label, cls)
             if found is not None:
+                shared.keep(item, found)
                 sound.append(found)
                 labels.append(label)
                 continue
         unread.append(item)
+
+
+class _Shared:
+    """Shorthands of bodies that were read before: those with equal data become one, which is not read again."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._known: dict[str, Element] = {}
+
+    def in_place(self, item: Any) -> Any:
+        """The data of an element with such shorthands in place of their data."""
+        known = {name: self._known[key] for name, key in self._keys(item) if key in self._known}
+        return item | known if known else item
+
+    def keep(self, item: Any, found: Any) -> None:
+        """Remembers the shorthands of an element that has been read."""
+        for name, key in self._keys(item):
+            self._known.setdefault(key, getattr(found, name))
+
+    def _keys(self, item: Any) -> list[tuple[str, str]]:
+        if type(item) is not dict:
+            return []
+        given = [(name, item[name]) for name in self._names if name in item]
+        return [(name, f"{name} {value!r}") for name, value in given if type(value) is dict and _is_plain(value)]
+
+
+def _is_plain(value: dict[Any, Any]) -> bool:
+    """Whether a table holds numbers and texts only, which its representation tells apart."""
+    return all(type(name) is str and type(x) in (str, int, float) for name, x in value.items())
 
 
 def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> bool:

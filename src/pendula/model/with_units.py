@@ -29,34 +29,50 @@ class Found(NamedTuple):
         return text.removeprefix(".")
 
 
-def without_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Found]]:
-    """Data of a model with numbers in place of quantities, and the quantities.
+def without_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Found], list[Problem]]:
+    """Data of a model with numbers in place of quantities, the quantities, and problems such as an unknown unit.
 
-    Raises:
-        ModelError: a unit is not known, or pint is not installed.
+    A quantity with a problem becomes its bare number, so that the rest of the model can be checked too.
     """
     parameters = data.get("parameters")
     known = parameters if isinstance(parameters, Mapping) else {}
     found: list[Found] = []
     _collect(data, (), known, found)
     if not found:
-        return data, found
+        return data, found, []
     label = data.get("units", "m-kg-s")
     try:
         units = Units.from_label(label)
     except (ValueError, AttributeError):
-        return data, []  # reading reports the label
-    values: dict[tuple[str | int, ...], float] = {}
+        values = {one.path: one.quantity.number for one in found}
+        return _replaced(data, (), values), [], []  # reading reports the label
+    values = {}
     problems = []
     for one in found:
+        values[one.path] = one.quantity.number
         try:
             values[one.path] = in_base_units(one.quantity, units.length, units.mass, units.time, one.where)
         except UsageError as error:
             cause, _, advice = str(error).removeprefix(f"{one.where}: ").partition("\n  Try: ")
-            problems.append(Problem("model", one.where, cause, advice.rstrip(".")))
-    if problems:
-        raise ModelError(problems)
-    return _replaced(data, (), values), found
+            problems.append(Problem(*_place(data, one.path), cause.rstrip("."), advice.rstrip(".")))
+    return _replaced(data, (), values), found, problems
+
+
+def _place(data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str, str]:
+    """Element and field of a path in the data of a model that is not yet read."""
+    group, rest = str(path[0]), path[1:]
+    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in rest[1:]).removeprefix(".")
+    if group in _LISTED and rest and isinstance(rest[0], int):
+        item = data[group][rest[0]]
+        name = item.get("name") if isinstance(item, Mapping) else None
+        return f"{_LISTED[group]} {quote(name) if isinstance(name, str) and name else f'number {rest[0] + 1}'}", field
+    if group in _TABLES and rest:
+        return f"{_TABLES[group]} {quote(str(rest[0]))}", field
+    return "model", "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).removeprefix(".")
+
+
+_LISTED = {"bodies": "body", "joints": "joint", "forces": "force"}
+_TABLES = {"parameters": "parameter", "inputs": "input", "initial": "initial"}
 
 
 def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], found: list[Found]) -> None:
@@ -64,6 +80,8 @@ def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], 
         quantity = quantity_in(value, known)
         if quantity is not None:
             found.append(Found(path, quantity))
+    elif type(value) in (int, float):
+        return
     elif isinstance(value, Mapping):
         names_are_free = path in (("parameters",), ("inputs",), ("initial",))
         for key, entry in value.items():

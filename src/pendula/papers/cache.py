@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from pendula.errors import PendulaError
-from pendula.files import cache_root, write_text
 from pendula.papers.types import Finding, Paper, Part
+from pendula.storage.files import cache_root, write_text
 
 UNUSED_DAYS = 30
 

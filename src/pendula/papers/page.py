@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from pendula.files import write_figure, write_text
 from pendula.papers.run import Computed, Recomputed
 from pendula.papers.types import SEVERITIES, VERDICTS, Line, Table
 from pendula.present.pictures.curves import Chart, chart_figure, chart_html
 from pendula.present.report.frame import framed
 from pendula.present.report.html import Raw, badge, block, details, missing, sentence, table
+from pendula.storage.files import write_figure, write_text
 from pendula.words import counted
 
 BADGES = {"reproduced": "good", "corrected": "bad", "not determinable": "open"}

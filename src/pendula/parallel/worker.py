@@ -29,7 +29,7 @@ from pendula.extensions import Extension, load_again
 from pendula.parallel.signals import reset_in_child
 
 LOOK = 0.5  # seconds between looks whether the parent is still there
-TELL = 0.05  # seconds between messages of progress
+TELL = 0.1  # seconds between messages of progress
 _PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
 

@@ -15,9 +15,11 @@ from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
+from pendula.simulation.defaults import LEAST_SCALE
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES
 from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts
+from pendula.simulation.within import Within
 from pendula.system.lanes import LaneDynamics, bind_lanes
 from pendula.system.layout import Array, State
 from pendula.system.switches.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
@@ -42,6 +44,7 @@ class ManySettings:
     stepper: str
     samples: Array
     max_steps: int
+    within: Within | None = None
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,7 @@ class Job:
             max_steps=singly.max_steps,
             max_step=max_step,
             breakpoints=_breaks(system, table, (t0, settings.t_end)),
+            bounds=None if settings.within is None else settings.within.bounds(y0.shape[1]),
             on_progress=tell,
         )
         kept = runs
@@ -261,6 +265,7 @@ def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array)
         energy_error=np.abs(total - total[:, :1]).max(axis=1),
         kinetic=kinetic.max(axis=1),
         potential=np.ptp(potential, axis=1),
+        depth=np.abs(potential).max(axis=1),
         where=runs.t,
         seconds=runs.seconds,
         interrupted=any(outcome is Outcome.INTERRUPTED for outcome in runs.outcomes),
@@ -289,7 +294,7 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
     """Writes the results of the runs that were started into the arrays of their chunk."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     scale = np.maximum(runs.kinetic, runs.potential)
-    scale = np.where(scale > 0, scale, 1.0)
+    scale = np.where(scale > 0, np.maximum(scale, LEAST_SCALE * runs.depth), 1.0)
     values = {
         "q": runs.sample_y[:, :, :nq],
         "v": runs.sample_y[:, :, nq : nq + nv],

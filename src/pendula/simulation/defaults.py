@@ -10,3 +10,5 @@ OPEN = 1e-3
 """largest gap of the loops, relative to a typical length, above which a run is not to be trusted"""
 LOST = 1e-3
 """estimated error of a coordinate [rad, or typical length] above which the digits of a run count as lost"""
+LEAST_SCALE = 1e-11
+"""smallest scale of energies, relative to their values: below it, changes of energy are rounding errors"""

@@ -117,11 +117,16 @@ class Ensemble(Tabular):
 
     @property
     def ok(self) -> Array:
-        """True for the runs that reached the final time and that nothing speaks against trusting.
+        """True for the runs that reached the final time or left their bounds, and that nothing speaks against trusting.
 
         Energy that is off by more than 0.001 of its scale and loops open by more than 0.001 of a typical length do.
         """
-        return (self.code == OUTCOMES.index(Outcome.FINISHED)) & ~self.doubtful
+        return self._done & ~self.doubtful
+
+    @property
+    def _done(self) -> Array:
+        """True for the runs that did all that was asked."""
+        return np.isin(self.code, [k for k, outcome in enumerate(OUTCOMES) if outcome.ok])
 
     @property
     def doubtful(self) -> Array:
@@ -129,7 +134,7 @@ class Ensemble(Tabular):
         off = self.energy_drift > UNTRUSTED
         if self.constraint_violation is not None:
             off = off | (self.constraint_violation > OPEN * typical_length(self.system))
-        return np.asarray(off & (self.code == OUTCOMES.index(Outcome.FINISHED)))
+        return np.asarray(off & self._done)
 
     @property
     def layout(self) -> Layout:

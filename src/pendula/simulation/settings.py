@@ -79,7 +79,7 @@ def span_of(duration: float | None, t_span: Sequence[float] | None, first: float
         raise UsageError(f"the duration must be a number, found {duration!r}")
     try:
         span = (first, first + duration) if duration is not None else tuple(() if t_span is None else t_span)
-    except TypeError:
+    except (TypeError, OverflowError):
         raise UsageError(f"the time span must be two finite numbers, found {t_span!r}") from None
     if len(span) != 2 or not all(isinstance(x, _NUMBERS) and np.isfinite(x) for x in span):
         raise UsageError(f"the time span must be two finite numbers, found {span!r}")

@@ -24,10 +24,12 @@ from pendula.simulation.inputs.given import InputsGiven, check_inputs, with_inpu
 from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
+from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_motion
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.system import System
 
 MOST_REPEATED = 300_000
 """A run that passed a narrow force is repeated if it needs fewer steps than this."""
@@ -116,6 +118,7 @@ def simulate(
         max_steps=max_steps, on_failure=on_failure, chart_switching=chart_switching,
     )  # fmt: skip
     check_inputs(system, settings)
+    _refuse_too_many_samples(system, settings)
     wanted = read_events(events)
     if wanted:
         settings.stepper.require("events")
@@ -126,6 +129,13 @@ def simulate(
         settings = replace(settings, chart_switching=False)
         notes += ("the run stays in its coordinates near their singularities, because of its inputs over time",)
     return follow(Course(system, vector, start, settings, wanted, on_progress, on_samples), notes, on_failure)
+
+
+def _refuse_too_many_samples(system: System, settings: Settings) -> None:
+    count = 0 if settings.samples is None else settings.samples.size
+    width = len(system.layout.coordinates) + len(system.layout.speeds) + 1
+    need = 3 * bytes_of([(count, width)])  # the samples, those in joint coordinates, and the energy account
+    refuse_if_too_large(f"{count:,} samples of {width - 1} coordinates and speeds", need, reduce="fewer samples")
 
 
 def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -> Trajectory:

@@ -10,9 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pendula.errors import NotSupported, UsageError
+from pendula.arguments import read_number
+from pendula.errors import NotSupported, UsageError, WorkerDied
 from pendula.numerics.steppers import checks
+from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
+from pendula.parallel.signals import tidied
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
@@ -20,16 +23,20 @@ from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
+from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
+from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.build import compile_system
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
+from pendula.words import counted
 
 FEWEST = 64  # smallest chunk, so that lanes are mostly busy
 MOST = 1024
+BY_RUN = 10  # numbers that are kept of every run besides its states
 SMALL = 256  # fewer runs use one process
 
 
@@ -44,6 +51,7 @@ def simulate_many(
     atol: float | None = None,
     stepper: str = "dop853",
     samples: int | Sequence[float] | Array | None = None,
+    within: Mapping[str, Any] | None = None,
     max_steps: int = MAX_STEPS,
     workers: int | None = None,
     bad_starts: Literal["raise", "mark"] = "raise",
@@ -67,6 +75,8 @@ def simulate_many(
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`; others run one at a time.
         samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
+        within: bounds of coordinates and speeds by name, ``(low, high)`` or one number for both sides. A run ends where
+            it leaves them, with the outcome "an event ended the run"; its last time and state are there.
         max_steps: largest number of attempted steps of a run.
         workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
             use more than one need ``if __name__ == "__main__":`` where processes cannot be forked.
@@ -74,15 +84,17 @@ def simulate_many(
             the outcome of that run.
         on_progress: called as (runs ended, runs) about ten times a second.
         save: an ``.npz`` file to which results are streamed; q and v of the result are then memory maps of this file,
-            and only a few chunks of runs are held in memory.
+            and only a few chunks of runs are held in memory. Its room on disk is taken before the work starts. If the
+            process is killed, nothing stays behind, and an old file of this name is as it was.
 
     Returns:
         Ensemble; check ``ok`` and ``energy_drift`` first. A run that fails does not affect the others. After a keyboard
         interrupt it holds the finished runs; the outcome of the others is "interrupted".
 
     Raises:
-        UsageError: an argument is out of range, or an initial state is not finite (the message names the run).
-        ComputationError: a worker process died.
+        UsageError: an argument is out of range, an initial state is not finite (the message names the run), or there
+            is no room for the file.
+        WorkerDied: several processes died of the same runs; the message says what is kept in the file.
         NotSupported: an input is a time series, a function or a sampled controller: :func:`simulate` takes these.
 
     Example:
@@ -100,26 +112,55 @@ def simulate_many(
     starts, table = _all_starts(system, initial_states, parameters)
     runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
+    if within is not None:
+        if STEPPERS[stepper].series:
+            raise NotSupported(
+                f'stepper "{stepper}" does not find where runs leave bounds.\n  Try: stepper="dop853", or "rk45".'
+            )
+        settings = replace(settings, within=read_within(system, within))
     if bad_starts not in ("raise", "mark"):
         raise UsageError(f'bad_starts must be "raise" or "mark", found "{bad_starts}"')
     if bad_starts == "raise" and (bad := starts.not_finite(system)):
         run, name = next(iter(bad.items()))
         raise UsageError(f'initial_states: "{name}" of run {run} is not finite ({len(bad)} such runs in all)')
+    refuse_too_many(system, runs, settings.samples.size, save)
     count = _worker_count(workers, runs)
     chunks = _chunks(starts, table, settings, _chunk_size(runs, count, settings, system))
-    store = Store(system, settings, starts, save)
-    try:
-        for found in _results(system, chunks, count, runs, on_progress):
-            if found.failures and bad_starts == "raise":
-                run, text = next(iter(found.failures.items()))
-                raise UsageError(f"initial_states: run {run} cannot be started: {text}")
-            store.add(found)
-    except KeyboardInterrupt:
-        pass  # runs that were not stored keep their initial outcome, interrupted
-    except BaseException:
-        store.drop()
-        raise
-    return store.finish(table, count, time.perf_counter() - begun)
+    with tidied():
+        store = Store(system, settings, starts, save)
+        try:
+            for found in _results(system, chunks, count, runs, on_progress):
+                if found.failures and bad_starts == "raise":
+                    run, text = next(iter(found.failures.items()))
+                    raise UsageError(f"initial_states: run {run} cannot be started: {text}")
+                store.add(found)
+        except KeyboardInterrupt:
+            pass  # runs that were not stored keep their initial outcome, interrupted
+        except WorkerDied as error:
+            if kept := store.keep(table, count, time.perf_counter() - begun):
+                raise WorkerDied(f"{error}\n  {kept}") from None
+            raise
+        except BaseException:
+            store.drop()
+            raise
+        return store.finish(table, count, time.perf_counter() - begun)
+
+
+def refuse_too_many(system: System, runs: int, samples: int, save: str | Path | None = None) -> None:
+    """Refuses an ensemble whose results would not fit into memory, or with ``save`` onto the disk.
+
+    Raises:
+        UsageError: names the size, what is available and what to reduce.
+    """
+    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    sampled = bytes_of([(runs, samples, nq + nv)])
+    by_run = bytes_of([(runs, 2 * (nq + nv) + BY_RUN)])
+    refuse_if_too_large(
+        f"{runs:,} runs of {counted(samples, 'sample')} each",
+        by_run + (sampled if save is None else 0),
+        disk={} if save is None else {save: sampled + by_run},
+        reduce="fewer runs or fewer samples" + (", or save=..., which streams them to a file" if save is None else ""),
+    )
 
 
 def _refuse_over_time(system: System) -> None:
@@ -155,7 +196,7 @@ def _settings(
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
     if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
-    t_end = t0 + float(duration)
+    t_end = t0 + read_number(duration, "the duration")
     try:
         checks.check_stepper(stepper, lanes=True)
         checks.check_tolerance(tol)

@@ -168,7 +168,8 @@ class Singly:
 
     def run(self, k: int) -> None:
         """Does one run and writes its results."""
-        run = self._simulated(k, samples=self.settings.samples)
+        within = self.settings.within
+        run = self._simulated(k, samples=self.settings.samples, events=within.events() if within else None)
         end, at = run.state(-1), int(self.at[k])
         values: dict[str, Any] = {
             "end_t": end.t, "end_q": end.q, "end_v": end.v, "code": OUTCOMES.index(run.outcome),
@@ -181,5 +182,6 @@ class Singly:
         for name, kept in (("q", run.q), ("v", run.v)):
             rows = self.arrays[name][at]
             rows[:] = np.nan
-            reached = min(len(rows), len(kept) if run.outcome.ok else len(kept) - 1)
+            whole = run.outcome.ok and run.outcome is not Outcome.EVENT  # otherwise the last state is no sample
+            reached = min(len(rows), len(kept) if whole else len(kept) - 1)
             rows[:reached] = kept[:reached]

@@ -123,7 +123,7 @@ def _column(name: str, value: Any) -> Array:
 def _numbers(what: str, value: Any) -> Array:
     try:
         return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what} must be a number or an array of numbers, found {value!r}") from None
 
 

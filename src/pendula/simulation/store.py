@@ -1,57 +1,57 @@
-"""Collects the results of an ensemble, in memory or in scratch files that are merged at the end."""
+"""Collects the results of an ensemble, in memory or in the file that will hold them."""
 
 from __future__ import annotations
 
-import shutil
+import secrets
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.files import cannot_write, scratch_array
+from pendula.outcome import Outcome
 from pendula.simulation.chunks import Chunk, Found, ManySettings, empty_arrays
-from pendula.simulation.ensemble import Ensemble, mapped_array
+from pendula.simulation.ensemble import OUTCOMES, Ensemble, mapped_array
 from pendula.simulation.starts import Starts
+from pendula.storage.archives import ArrayArchive
+from pendula.storage.files import write_arrays
 from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array
 from pendula.system.system import System, has_gaps
+from pendula.tables.npz_files import arrays_of
+from pendula.words import counted
 
 CHUNK_BYTES = 64e6  # memory limit for the samples of a chunk
+HEAD_BYTES = 500_000  # reserved for the description of an ensemble in its file; more is taken at the end if needed
+STREAMED = ("q", "v")
 
 
 class Store:
-    """Arrays of all runs, in memory or in scratch files."""
+    """Arrays of all runs. If a file is given, those of the samples are mapped to it, and its room is taken at once."""
 
     def __init__(self, system: System, settings: ManySettings, starts: Starts, save: str | Path | None) -> None:
         self._system, self._settings = system, settings
         self._path = None if save is None else Path(save)
-        self._folder: Path | None = None
         self._failures: dict[int, str] = {}
         self._seconds = 0.0
-        if self._path is not None:
-            if self._path.suffix != ".npz":
-                raise UsageError(f'save must name an .npz file, found "{save}"')
-            try:
-                self._folder = Path(tempfile.mkdtemp(prefix=f".{self._path.stem}-", dir=self._path.absolute().parent))
-            except OSError as error:
-                raise cannot_write(self._path, error) from None
+        self._added = 0
+        if self._path is not None and self._path.suffix != ".npz":
+            raise UsageError(f'save must name an .npz file, found "{save}"')
+        runs = len(starts)
         one = empty_arrays(system, Chunk(0, starts.part(0, 1), starts.q, settings))
-        self._arrays = {name: self._array(name, row, len(starts)) for name, row in one.items()}
-
-    def _array(self, name: str, row: Array, runs: int) -> Array:
-        """An array for all runs, filled with initial values."""
-        shape = (runs, *row.shape[1:])
-        if self._folder is None or name not in ("q", "v"):
-            return np.repeat(row, runs, axis=0)
-        if 0 in shape:
-            return np.zeros(shape)
-        array = scratch_array(self._folder / f"{name}.npy", row.dtype, shape)
-        step = max(1, int(CHUNK_BYTES / max(row.nbytes, 1)))
-        for k in range(0, runs, step):
-            array[k : k + step] = np.nan
-        return array
+        streamed = STREAMED if self._path is not None else ()
+        self._arrays: dict[str, Array] = {
+            name: np.repeat(row, runs, axis=0) for name, row in one.items() if name not in streamed
+        }
+        self._archive: ArrayArchive | None = None
+        if self._path is not None:
+            shapes = {name: (runs, *one[name].shape[1:]) for name in streamed}
+            values = 24 * runs * len(system.layout.parameters)  # sets of parameters, and the copies of a few columns
+            more = sum(array.nbytes for array in self._arrays.values()) + 32 * runs + values + HEAD_BYTES
+            self._archive = ArrayArchive(self._path, shapes, more)
+            self._arrays |= self._archive.arrays
 
     def add(self, found: Found) -> None:
         """Stores the results of a chunk."""
@@ -59,15 +59,29 @@ class Store:
             self._arrays[name][found.first : found.first + len(array)] = array
         self._failures |= found.failures
         self._seconds += found.seconds
+        self._added += 1
 
     def drop(self) -> None:
-        """Removes the scratch files."""
-        if self._folder is not None:
+        """Removes the file, unless it is whole."""
+        if self._archive is not None:
             self._arrays.clear()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._archive.drop()
+
+    def keep(self, table: Array, workers: int, seconds: float) -> str:
+        """Writes what there is after an error, and says where; empty if there is nothing to keep or no file for it."""
+        if self._archive is None or not self._added:
+            self.drop()
+            return ""
+        kept = self.finish(table, workers, seconds)
+        done = int((kept.code != OUTCOMES.index(Outcome.INTERRUPTED)).sum())
+        return f'{counted(done, "run")} of {len(kept)} finished before that and are kept in "{self._path}"'
 
     def finish(self, table: Array, workers: int, seconds: float) -> Ensemble:
-        """The ensemble; streamed arrays become memory maps of one file."""
+        """The ensemble; streamed arrays become memory maps of their file.
+
+        Raises:
+            UsageError: the file cannot be written; the message says where the results are.
+        """
         violation = self._arrays.pop("constraint_violation")
         ensemble = Ensemble(
             t=self._settings.samples,
@@ -83,11 +97,35 @@ class Store:
             in_lanes=has_lane_program(self._system),
             system=self._system,
         )
-        if self._path is None:
+        if self._archive is None or self._path is None:
             return ensemble
+        path = self._path
         try:
-            ensemble.save(self._path)
+            self._write(ensemble)
+            let_go = np.empty(0)  # a file that is mapped cannot be renamed everywhere
+            ensemble = replace(ensemble, q=let_go, v=let_go)
+            self._arrays.clear()
+            self._archive.publish()
         finally:
             self.drop()
-        path = self._path
         return replace(ensemble, q=mapped_array(path, "q"), v=mapped_array(path, "v"), path=path)
+
+    def _write(self, ensemble: Ensemble) -> None:
+        """Completes the file."""
+        assert self._archive is not None
+        assert self._path is not None
+        arrays = arrays_of(ensemble.table())
+        try:
+            self._archive.write(arrays)
+        except UsageError as error:
+            raise UsageError(f"{error}\n  {_saved_elsewhere(arrays, self._path)}") from None
+
+
+def _saved_elsewhere(arrays: dict[str, Any], path: Path) -> str:
+    """Says where results are that find no room in their folder: in that for temporary files, if there is room in it."""
+    other = Path(tempfile.gettempdir()) / f"{path.stem}-{secrets.token_hex(4)}.npz"
+    try:
+        write_arrays(other, arrays, compressed=False)
+    except UsageError as error:
+        return f"The results are lost: {error}"
+    return f'The results are kept in "{other}".'

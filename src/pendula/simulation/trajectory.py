@@ -9,7 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pendula.arguments import shortly
+from pendula.errors import UsageError
 from pendula.outcome import Outcome
+from pendula.simulation.defaults import LEAST_SCALE
 from pendula.simulation.events import Crossings
 from pendula.simulation.predictability import Evidence, Predictability, Settled
 from pendula.simulation.readings import (
@@ -57,9 +60,13 @@ class EnergyAccount:
 
     @cached_property
     def scale(self) -> float:
-        """Largest kinetic energy, or range of the potential energy if that is larger; 1 if both are zero."""
+        """Largest kinetic energy, or range of the potential energy if that is larger; 1 if both are zero.
+
+        In a motion so small that rounding hides its energy, it is 1e-11 of the largest energy.
+        """
         size = max(float(self.kinetic.max()), float(np.ptp(self.potential)))
-        return size if size > 0 else 1.0
+        least = LEAST_SCALE * float(np.abs(self.potential).max())
+        return max(size, least) if size > 0 else 1.0
 
     @property
     def error(self) -> Array:
@@ -217,6 +224,8 @@ class Trajectory(Tabular):
         return self.energy.drift
 
     def __getitem__(self, name: str) -> Array:
+        if not isinstance(name, str):
+            raise UsageError(f"a quantity of a run has a name, found {shortly(name)}")
         if name in (*self.joint_layout.coordinates, *self.joint_layout.speeds):
             which, k = self.joint_layout.position(name)
             return self.joints[0 if which == "q" else 1][:, k]

@@ -19,6 +19,7 @@ from pendula.errors import (
     UsageError,
 )
 from pendula.library.lookup import model_of
+from pendula.memory import without_collections
 from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
 from pendula.system.layout import State
@@ -119,7 +120,8 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     from pendula.system.recursive import RecursiveSystem  # slow to load
 
     model = closed_loop(model)
-    system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
+    with without_collections():
+        system = RecursiveSystem(model, symbolic_terms=symbolic_terms)
     if model.closures:
         _check_well_posed(system)
     if system.layout.speeds and _solves_by_bodies(system):

@@ -82,8 +82,8 @@ class InJoints:
     @property
     def quaternions(self) -> list[int]:
         """Index of the first coordinate of every quaternion."""
-        names = self.layout.coordinates
-        return [names.index(j.coordinates()[-4].name) for j in self._system.model.tree if j.quaternion()]
+        balls = [j.coordinate_names()[-4] for j in self._system.model.tree if j.quaternion()]
+        return [self.layout.position(name)[1] for name in balls]
 
     # -- conversion -----------------------------------------------------------------------------
 
@@ -144,6 +144,7 @@ class InJoints:
 def _initial_values(model: Model, parameters: Mapping[str, float]) -> dict[str, float]:
     """Values of ``model.initial`` by coordinate and speed; a rotation becomes the coordinates of its orientation."""
     numbers: dict[str, float] = {}
+    values: dict[Any, float] = {}  # equal texts are evaluated once
     for name, given in model.initial.items():
         if isinstance(given, Rotation):
             joint = model.joint(name)
@@ -153,5 +154,7 @@ def _initial_values(model: Model, parameters: Mapping[str, float]) -> dict[str, 
             found = turn if joint.quaternion() else tuple(from_quaternion(own.chart, turn).tolist())
             numbers |= dict(zip(joint.coordinate_names()[-own.chart.count :], found, strict=True))
         else:
-            numbers[name] = parse(given).evaluate(parameters)
+            if given not in values:
+                values[given] = parse(given).evaluate(parameters)
+            numbers[name] = values[given]
     return numbers

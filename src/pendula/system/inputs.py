@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.arguments import read_numbers, read_table
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.model import Model
@@ -67,7 +68,7 @@ class Inputs:
         if isinstance(given, Mapping):
             return self._by_name(t, given, parameters)
         if given is not None:
-            found = np.atleast_1d(np.asarray(given, dtype=float))
+            found = np.atleast_1d(read_numbers(given, "inputs"))
             if found.shape[-1:] != (len(names),):
                 raise UsageError(
                     f"inputs must end in {len(names)} entries ({', '.join(names)}), got shape {found.shape}"
@@ -80,11 +81,11 @@ class Inputs:
 
     def _by_name(self, t: Array, given: Mapping[str, Any], parameters: Array) -> Array:
         names = self._layout.inputs
-        unknown = sorted(set(given) - set(names))
+        unknown = sorted(set(read_table(given, "inputs")) - set(names))
         if unknown:
             raise UsageError(f'there is no input "{unknown[0]}"; known are {", ".join(names) or "none"}')
         base = self.rows(t, None, parameters)
-        values = {name: np.asarray(value, dtype=float) for name, value in given.items()}
+        values = {name: read_numbers(value, f'inputs: "{name}"') for name, value in given.items()}
         shape = np.broadcast_shapes(base.shape[:-1], *(value.shape for value in values.values()))
         rows = np.array(np.broadcast_to(base, (*shape, len(names))))
         for name, value in values.items():

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pendula.arguments import read_table
 from pendula.errors import UsageError
 from pendula.model.joints import Coordinate
 from pendula.model.joints.orientation import Axes, Chart
@@ -149,6 +150,9 @@ class State:
     def __iter__(self) -> Iterator[str]:
         return iter((*self.layout.coordinates, *self.layout.speeds))
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.layout._positions
+
     def as_dict(self) -> dict[str, float]:
         """All coordinates and speeds by name."""
         return {name: self[name] for name in self}
@@ -156,7 +160,7 @@ class State:
     def replace(self, values: Mapping[str, float | str]) -> State:
         """A copy with some coordinates or speeds changed: numbers, or text such as "30deg" or "5 cm"."""
         q, v = np.array(self.q, dtype=float), np.array(self.v, dtype=float)
-        for name, value in values.items():
+        for name, value in read_table(values, "the state").items():
             which, k = self.layout.position(name)
             (q if which == "q" else v)[k] = number_in(value, self.layout.units.get(name, ""), name)
         return State(self.t, q, v, self.layout)

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pendula.arguments import read_numbers
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.system.layout import Array
@@ -28,7 +29,7 @@ def parameter_vector(system: System, parameters: Parameters = None) -> Array:
     if isinstance(parameters, Mapping):
         values = system.model.parameters_with(parameters)  # rejects values that make no mechanical sense
         return np.array([values[name] for name in system.layout.parameters], dtype=float)
-    vector = np.ascontiguousarray(parameters, dtype=float)
+    vector = np.ascontiguousarray(read_numbers(parameters, "parameters"))
     if vector.shape != system.parameters.shape:
         raise UsageError(
             f"parameters: expected {system.parameters.size} values in the order of the layout, got {vector.shape}"
@@ -51,9 +52,9 @@ def typical_length(system: System, parameters: Parameters = None) -> float:
 
 def _find_length(system: System, vector: Array) -> float:
     values = system.layout.parameter_values(vector)
-    points = [p for body in system.model.bodies for p in body.named_points().values()]
-    sides = [s.position for j in system.model.joints for s in (j.parent, j.child) if s.position is not None]
-    scalars = [parse(x) for p in (*points, *sides) for x in p]
+    points = {p for body in system.model.bodies for p in body.named_points().values()}
+    points |= {s.position for j in system.model.joints for s in (j.parent, j.child) if s.position is not None}
+    scalars = [parse(x) for x in {x for p in points for x in p}]
     found = max((abs(e.evaluate(values)) for e in scalars if "t" not in e.names), default=0.0)
     return found if 0.0 < found < np.inf else 1.0
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pendula.errors import NotSupported, UsageError
-from pendula.files import writing
 from pendula.registry import Registry
+from pendula.storage.files import writing
+from pendula.storage.pipes import open_to_read
 
 if TYPE_CHECKING:
     from pendula.tables.table import Table  # loads NumPy, which commands that only print help do not need
@@ -61,6 +62,10 @@ def register_table_format(ending: str, form: TableFormat | str, *, summary: str 
     FORMATS.register(ending.lower(), form, summary=summary)
 
 
+MOST_FROM_PIPE = 1_000_000_000
+"""bytes of a table that a pipe may deliver"""
+
+
 def format_of(path: str | os.PathLike[str], what: str) -> TableFormat:
     """The format of a file by the ending of its name.
 
@@ -95,7 +100,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     shown = os.fspath(path)
     form = format_of(path, "the file of a run")
     try:
-        with open(path, "rb") as file:
+        with open_to_read(path, MOST_FROM_PIPE) as file:
             return form.read(file)
     except OSError as error:
         if error.strerror is not None:

@@ -93,6 +93,7 @@ for _kind, _room, _make, _restore, _summary in (
     ("LinearModels", "analysis.tables", "sweeps:linear_many_table", "", "matrices and eigenvalues of every case"),
     ("Separation", "analysis.tables", "sweeps:separation_table", "", "distance between two motions over time"),
     ("Lyapunov", "analysis.tables", "sweeps:lyapunov_table", "", "running average of the exponent"),
+    ("Sweep", "studies", "result:sweep_table", "result:restored_sweep", "results of all cases of a study"),
 ):
     _back = f"pendula.{_room}.{_restore}" if _restore else None
     register_table(_kind, f"pendula.{_room}.{_make}", _back, summary=_summary)

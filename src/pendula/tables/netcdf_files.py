@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,7 +21,8 @@ def write(table: Table, file: BinaryIO) -> None:
     """
     h5py, h5netcdf = needed("h5py", "a .nc file"), needed("h5netcdf", "a .nc file")
     words = h5py.string_dtype()
-    with h5netcdf.File(file, "w") as made:
+    held = io.BytesIO()  # HDF5 ends the process when its file finds no room
+    with h5netcdf.File(held, "w") as made:
         made.dimensions = dict(table.sizes)
         for name, dims, values, unit in table.columns():
             kind = values.dtype.kind
@@ -38,6 +40,7 @@ def write(table: Table, file: BinaryIO) -> None:
                 variable.attrs[key] = value
         for key, value in attributes_of(table).items():
             made.attrs[key] = value
+    file.write(held.getbuffer())
 
 
 def read(file: BinaryIO) -> Table:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pendula.files import pack_arrays
+from pendula.storage.files import pack_arrays
 from pendula.tables.formats import TableFormat
 from pendula.tables.head import assemble_table, read_head, write_head
 from pendula.tables.table import Table
@@ -23,12 +23,17 @@ NAMES = {"q": "coordinates", "v": "speeds"}
 
 def write(table: Table, file: BinaryIO) -> None:
     """Writes a table as an archive of arrays."""
+    pack_arrays(file, arrays_of(table), compressed=table.compress)
+
+
+def arrays_of(table: Table) -> dict[str, np.ndarray]:
+    """The arrays of the archive by name."""
     arrays = {HEAD: np.array(write_head(table, digest=False))}
     for block in table.blocks:
         arrays[_key(block.name)] = block.values
         if block.columns is not None:
             arrays[NAMES.get(block.name, f"{block.name}_columns")] = np.array(block.columns, dtype=str)
-    pack_arrays(file, arrays, compressed=table.compress)
+    return arrays
 
 
 def _key(name: str) -> str:

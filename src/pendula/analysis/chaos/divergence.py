@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pendula.analysis.chaos.separation import Separation, separation
+from pendula.arguments import read_number, read_table
 from pendula.errors import UsageError
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
@@ -109,7 +110,9 @@ def divergence(
 def perturbed(run: Trajectory, changes: Mapping[str, float]) -> State:
     """The initial state of a run with increments on some coordinates and speeds; assembly closes the loops again."""
     layout, system = run.joint_layout, run.system
+    changes = read_table(changes, "perturbation")
     start = State(float(run.t[0]), run.joints[0][0], run.joints[1][0], layout)
-    moved = start.replace({name: start[name] + float(change) for name, change in changes.items()})
+    by = {name: read_number(change, f'perturbation: "{name}"') for name, change in changes.items()}
+    moved = start.replace({name: start[name] + change for name, change in by.items()})
     speeds = {*changes} & {*layout.speeds}
     return assemble(system, moved, parameters=run.parameters, keep=speeds, prefer={*changes}).state

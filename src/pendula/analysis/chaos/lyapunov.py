@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pendula.analysis.driven.periods import symbolic
+from pendula.arguments import read_count, read_number, read_seed, read_table
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.simulation.defaults import MAX_STEPS
@@ -23,6 +24,7 @@ from pendula.words import readable
 
 BLOCKS = 10
 """Number of blocks of the run whose averages give the spread."""
+MOST_SEGMENTS = 10_000_000
 
 
 REGULAR = 3.0
@@ -137,19 +139,20 @@ def lyapunov(
         1.0
     """
     system = system_of(system, "lyapunov")
-    skipped = 0.1 * duration if transient is None else transient
+    duration = read_number(duration, "the duration")
+    skipped = 0.1 * duration if transient is None else read_number(transient, "the transient")
     _check(duration, skipped, segments)
     given, system = system, symbolic(system.in_joints.system)
     vector = parameter_vector(system, parameters)
     callback = deviation_callback(system, vector)
     start = initial_state
     if not isinstance(start, State):
-        start = system.initial_state(vector).replace(start or {})
+        start = system.initial_state(vector).replace(read_table(start, "initial_state"))
     elif start.layout.coordinates == given.layout.coordinates:
         start = given.in_joints.read_state(start, vector)
     state = assemble(system, start, parameters=vector).state
     y = np.concatenate([state.q, state.v])
-    deviation = _unit(_tangent(system, state, vector, np.random.default_rng(seed).normal(size=y.size)))
+    deviation = _unit(_tangent(system, state, vector, np.random.default_rng(read_seed(seed)).normal(size=y.size)))
     times = state.t + np.linspace(0.0, duration, segments + 1)
     breaks = breakpoints(system, vector, (times[0], times[-1]))
     longest = largest_step(system, vector, (times[0], times[-1]), breaks)
@@ -177,8 +180,7 @@ def _check(duration: float, transient: float, segments: int) -> None:
         raise UsageError(f"the duration must be positive, found {duration!r}")
     if not 0 <= transient < duration:
         raise UsageError(f"the transient must be shorter than the duration {duration:g}, found {transient!r}")
-    if not isinstance(segments, int) or segments < 2 * BLOCKS:
-        raise UsageError(f"segments must be an integer of at least {2 * BLOCKS}, found {segments!r}")
+    read_count(segments, "segments", MOST_SEGMENTS, least=2 * BLOCKS)
 
 
 def _unit(x: Array) -> Array:

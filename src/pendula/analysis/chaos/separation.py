@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.arguments import read_names, read_number
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import suggestion
@@ -79,9 +80,10 @@ def separation(
 
 
 def _positive(threshold: float) -> float:
-    if not isinstance(threshold, (int, float, np.floating)) or not 0 < threshold < np.inf:
+    length = read_number(threshold, "the threshold")
+    if not 0 < length < np.inf:
         raise UsageError(f"the threshold must be a positive length, found {threshold!r}")
-    return float(threshold)
+    return length
 
 
 def _distances(
@@ -89,7 +91,7 @@ def _distances(
 ) -> tuple[list[str], Array]:
     """Names of the points, and the distance at each of them over time."""
     here, there = _paths(first, count), _paths(second, count)
-    chosen = list(here) if points is None else [_chosen(p, here) for p in points]
+    chosen = list(here) if points is None else [_chosen(p, here) for p in read_names(points, "points")]
     if points is None:
         chosen = [p for p in chosen if p in there and not p.endswith((".origin", ".center"))] or list(here)
     if not chosen:

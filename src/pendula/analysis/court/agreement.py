@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.court.expressions import NOT_COMPARED, ExpressionCheck, check_expressions
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
+from pendula.arguments import read_names
 from pendula.equations.formulations.registry import formulations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
@@ -113,7 +114,7 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
     """
     model = model_of(model, "check")
     expect_study()
-    chosen = tuple(names or formulations())
+    chosen = tuple(formulations()) if names is None else read_names(names, "names") or tuple(formulations())
     systems = {name: compile_system(model, name) for name in chosen}
     first = systems[chosen[0]].in_joints.system
     t, q, v = random_states(first, states, seed)

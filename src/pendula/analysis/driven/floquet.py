@@ -12,6 +12,7 @@ from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_peri
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium, closed_state
 from pendula.analysis.linear.kinks import refuse_kinks
+from pendula.arguments import read_number
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
@@ -210,7 +211,7 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
             given = parse(given).evaluate(values)
         except ExpressionError as error:
             raise UsageError(f"the period {given!r}: {error}") from None
-    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
+    if not 0 < read_number(given, "the period") < np.inf:
         raise UsageError(f"the period must be a positive number, found {given!r}")
     off = period_error(system, float(given), vector)
     if off > PERIODIC:

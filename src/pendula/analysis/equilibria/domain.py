@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
+from pendula.arguments import read_table
 from pendula.errors import UsageError
 from pendula.model.periodic import repeats
 from pendula.system.layout import Array
@@ -181,14 +182,14 @@ def _turning_together(system: System) -> list[list[int]]:
 def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[float, float]]:
     known = system.layout.coordinates
     found: dict[str, tuple[float, float]] = {}
-    for name, value in (box or {}).items():
+    for name, value in read_table(box, "box").items():
         if name not in known:
             raise UsageError(f'box: there is no coordinate "{name}"; known are {", ".join(known[:10])}')
         if any(name in known[at : at + 4] for at, _ in system.balls):
             raise UsageError(f'box: "{name}" is part of a rotation, which is searched as a whole')
         try:
             low, high = (-float(value), float(value)) if isinstance(value, (int, float)) else map(float, value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise UsageError(f"box: {name} expects (lowest, highest) or one number, found {value!r}") from None
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise UsageError(f"box: {name} needs lowest < highest, found {low:g} to {high:g}")

@@ -16,6 +16,7 @@ from pendula.analysis.equilibria.spins import with_spins
 from pendula.analysis.equilibria.stationary import speed_sizes
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
+from pendula.arguments import read_table
 from pendula.errors import NotAnEquilibrium, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
@@ -292,7 +293,7 @@ def closed_state(system: System, point: State | Mapping[str, float] | None, para
     """A state from values by name; others are zero, or with closed loops near the initial pose."""
     if isinstance(point, State):
         return point
-    given = dict(point or {})
+    given = dict(read_table(point, "the point"))
     if system.model.closures:
         still = dict.fromkeys(system.in_joints.layout.speeds, 0.0)
         return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state

@@ -26,6 +26,7 @@ from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
 from pendula.analysis.equilibria.turning import Turning, read_turning
+from pendula.arguments import read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
@@ -186,7 +187,7 @@ def find_equilibria(
     if not (box or rates) and (searches_in_twin(system) or (prove and body_charts(system))):
         with suppress(NotSupported):
             return _found_in_twin(system, inputs, parameters, starts, seed, prove, on_progress)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(read_seed(seed))
     joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
     turning = read_turning(balance, rates, rng)

@@ -17,6 +17,7 @@ from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, descr
 from pendula.analysis.equilibria.turning import Turning, rotation
 from pendula.analysis.symmetry.find import Symmetry, find_symmetries
 from pendula.analysis.symmetry.geometry import Geometry
+from pendula.arguments import read_number
 from pendula.errors import NoConvergence, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
@@ -100,6 +101,7 @@ def steady_precession(
         steady precession at tilt 28.6479 deg, spin 60 rad/s: slow 1.0842 rad/s, fast 17.7764 rad/s
     """
     joints = system_of(system, "steady_precession").in_joints.system
+    tilt, spin = read_number(tilt, "tilt"), read_number(spin, "spin")
     if not (0.0 < tilt < np.pi and np.isfinite(spin)):
         raise UsageError(f"tilt must lie between 0 and pi rad and spin be finite, found {tilt:g} and {spin:g}")
     top = _Top.of(joints, Balance.of(joints, inputs, parameters), body, tilt)

@@ -15,6 +15,7 @@ from pendula.analysis.equilibria.families import stationary_at
 from pendula.analysis.equilibria.find import force_units
 from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
+from pendula.arguments import read_names, read_table
 from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
@@ -103,6 +104,7 @@ def trim(
     joints, rng = system_of(system, "trim").in_joints.system, np.random.default_rng(0)
     asked = _Asked.of(joints, solve_for)
     balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
+    hold = read_table(hold, "hold")
     turning = read_turning(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
     if np.any(turning.spin):
         raise UsageError(
@@ -137,7 +139,7 @@ class _Asked:
     @classmethod
     def of(cls, system: System, names: Sequence[str]) -> _Asked:
         layout, drives = system.layout, [d.name for d in system.drives]
-        if isinstance(names, str) or not names:
+        if not read_names(names, "solve_for"):
             raise UsageError(f"solve_for must be a list of names, found {names!r}")
         found = cls([], [], [], [])
         for name in names:

@@ -17,6 +17,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import ALIKE, PROBES, is_cyclic
+from pendula.arguments import read_number, read_table
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.system.rotations import about, multiply
@@ -172,7 +173,8 @@ def read_turning(balance: Balance, rates: Mapping[str, float] | None, rng: np.ra
     """
     layout = balance.system.layout
     found = Turning(*(np.zeros(len(layout.speeds)) for _ in range(3)))
-    for given, value in (rates or {}).items():
+    for given, rate in read_table(rates, "rates").items():
+        value = read_number(rate, f'rates: "{given}"')
         if not math.isfinite(value):
             raise UsageError(f"rates: the rate of {given} is not finite")
         name = given.removesuffix("_dot") if given in layout.speeds else given

@@ -15,6 +15,7 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.names import quote, suggestion
 from pendula.model.quantities import Quantity, in_unit
+from pendula.storage.pipes import read_limited
 from pendula.system.layout import Array
 
 TIME = ("t", "time")
@@ -46,11 +47,13 @@ def read_columns(path: str | Path) -> dict[str, Array]:
         {'t': [0.0, 0.1], 'theta [deg]': [10.0, nan]}
     """
     try:
-        if os.path.getsize(path) > MOST_BYTES:
+        content = read_limited(path, MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
             raise UsageError(f"{path}: the file is larger than {MOST_BYTES / 1e6:.0f} MB")
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        text = content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: also a path that no file can have
+        text = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+        reason = error.strerror if isinstance(error, OSError) else text
         raise UsageError(f"cannot read {path}: {reason}") from None
     lines = [
         (k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")
@@ -104,7 +107,7 @@ def _columns(data: Any) -> dict[str, Array]:
     for name in names:
         try:
             found[str(name)] = np.asarray(data[name], dtype=float).ravel()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise UsageError(f"column {quote(str(name))} must contain numbers") from None
     if hasattr(data, "index") and getattr(data.index, "name", None) in TIME and not {*found} & {*TIME}:
         found = {str(data.index.name): np.asarray(data.index, dtype=float), **found}

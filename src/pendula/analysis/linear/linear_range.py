@@ -13,6 +13,7 @@ from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import modes, values_of
 from pendula.analysis.modes.motion import system_behind, unit_direction
 from pendula.analysis.modes.response import free_response
+from pendula.arguments import read_number, read_numbers
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
 from pendula.library.lookup import shown
 from pendula.system.layout import Array, State
@@ -205,16 +206,17 @@ def _duration(given: float | None, period: float | None) -> float:
         if period is None:
             raise UsageError("no mode has a period: give the duration to compare over")
         return 3 * period
-    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
+    length = read_number(given, "the duration")
+    if not 0 < length < np.inf:
         raise UsageError(f"the duration must be a positive number, found {given!r}")
-    return float(given)
+    return length
 
 
 def _amplitudes(system: System, linear: LinearModel, largest: int, given: Any) -> Array:
     if given is None:
         is_length = system.layout.coordinate_kinds[largest] == "length"
         return np.array(AMPLITUDES) * (typical_length(system, linear.at.parameters) if is_length else 1.0)
-    sizes = np.unique(np.asarray(given, dtype=float))
+    sizes = np.unique(read_numbers(given, "amplitudes"))
     if sizes.ndim != 1 or not sizes.size or not np.all(np.isfinite(sizes)) or sizes[0] <= 0:
         raise UsageError(f"amplitudes must be positive numbers, found {given!r}")
     return sizes

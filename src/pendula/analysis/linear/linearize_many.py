@@ -16,6 +16,7 @@ from pendula.analysis.linear.linearize import Point, chosen_speeds, linearize, p
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import undamped_of_many
 from pendula.analysis.linear.terms import Terms, terms_of_many
+from pendula.arguments import read_numbers
 from pendula.errors import SingularPose, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.numerics.quick.independent import directions_of_many, multipliers_of_many, room_for
@@ -214,11 +215,11 @@ def _parameter_rows(system: System, parameters: Any) -> Array:
     if parameters is None:
         return system.parameters[None]
     if not isinstance(parameters, Mapping):
-        rows = np.atleast_2d(np.asarray(parameters, dtype=float))
+        rows = np.atleast_2d(read_numbers(parameters, "parameters"))
         if rows.ndim != 2 or rows.shape[1] != len(system.parameters) or not np.all(np.isfinite(rows)):
             raise UsageError(f"parameters must be rows of {len(system.parameters)} finite values, got {rows.shape}")
         return rows
-    given = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in parameters.items()}
+    given = {name: np.atleast_1d(read_numbers(x, f'parameters: "{name}"')) for name, x in parameters.items()}
     try:
         count = np.broadcast_shapes(*(x.shape for x in given.values()))[0]
     except (ValueError, IndexError):

@@ -23,6 +23,7 @@ from pendula.analysis.modes.eigenmodes import (
     with_groups,
 )
 from pendula.analysis.modes.words import sentence, table_of
+from pendula.arguments import read_number, read_numbers
 from pendula.errors import ModelError, Problem, UsageError
 from pendula.library.lookup import shown
 from pendula.system.entry import AnySystem
@@ -203,8 +204,8 @@ def values_of(linear: LinearModel, given: Any, what: str) -> Array:
         unknown = [name for name in given if name not in names]
         if unknown:
             raise UsageError(f'{what}: there is no "{unknown[0]}"; the independent ones are {", ".join(names[:12])}')
-        return np.array([float(given.get(name, 0.0)) for name in names])
-    array = np.asarray(given, dtype=float)
+        return np.array([read_number(given.get(name, 0.0), f'{what}: "{name}"') for name in names])
+    array = read_numbers(given, what)
     if array.shape[-1:] != (len(names),) or not np.all(np.isfinite(array)):
         raise UsageError(f"{what} must be {len(names)} finite numbers ({', '.join(names[:6])}), got {given!r}")
     return array

@@ -20,6 +20,7 @@ from pendula.analysis.stability.energy_argument import reduced_stiffness
 from pendula.analysis.stability.following import follow, meets, off_axis, state_near, through_axis, through_zero
 from pendula.analysis.stability.proven_ranges import Stretch, proven_over
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
+from pendula.arguments import read_count, read_number
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
@@ -29,6 +30,7 @@ from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
+MOST_SAMPLES = 1_000_000
 LOST = "no equilibrium nearby"
 BORDER = "the followed equilibrium exists on one side only"
 Margin = Callable[[Array, bool], float]
@@ -187,10 +189,10 @@ def stability_over(
         ([3.132091953], ['asymptotically stable', 'unstable'], 'proven')
     """
     system = system_of(system, "stability_over")
+    low, high = read_number(low, "the low end of the range"), read_number(high, "the high end of the range")
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise UsageError(f"a range must go from a smaller to a larger value, found {low} to {high}")
-    if samples < 2:
-        raise UsageError(f"at least 2 samples are needed, found {samples}")
+    samples = read_count(samples, "samples", MOST_SAMPLES, least=2)
     study = _Study(system, parameter, at, inputs, parameters)
     inner = low + (high - low) * (np.arange(samples) + 0.4871) / samples  # avoids round numbers, where edges tend to be
     study.follow_over([low, *inner.tolist(), high])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.symmetry.find import find_symmetries
+from pendula.arguments import read_names
 from pendula.equations.cyclic.routh import momentum_name, routh_equations
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
@@ -156,7 +157,7 @@ def routh(
     found = system_of(system, "routh")
     found.in_joints.refuse_others("Routh's reduction needs the coordinates of the joints")
     cyclic = [s.coordinate for s in find_symmetries(found.model) if s.coordinate]
-    names = tuple(cyclic) if ignore is None else tuple(ignore)
+    names = tuple(cyclic) if ignore is None else read_names(ignore, "ignore")
     for name in names:
         if name not in cyclic:
             known = ", ".join(cyclic) or "none"

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from pendula.app.options import echo_json, json_option, writable
-from pendula.files import write_text
 from pendula.present.words.tables import WIDTH, heading, table
+from pendula.storage.files import write_text
 
 
 @click.group("bench")

@@ -12,10 +12,10 @@ import click
 
 from pendula.app import options as opt
 from pendula.errors import UsageError
-from pendula.files import write_text
 from pendula.formats import endings, format_for, formats
 from pendula.model.model import Model
 from pendula.present.words.tables import WIDTH, number, table
+from pendula.storage.files import write_text
 from pendula.words import picked
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
-from pendula.files import write_text
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
+from pendula.storage.files import write_text
 from pendula.system.loops.mobility import mobility
 from pendula.words import counted, picked
 

@@ -72,13 +72,14 @@ def ensemble_command(
         raise UsageError("all runs would be identical: give --vary NAME=LOW:HIGH or --spread NAME=SIGMA")
     found = opt.read_model(model, settings)
     states: dict[str, Any] = dict(opt.read_state(found, start))
-    from pendula.simulation.simulate_many import simulate_many
+    from pendula.simulation.simulate_many import refuse_too_many, simulate_many
     from pendula.system.build import compile_system
     from pendula.system.first_use import prepare_many_motions
 
     with Progress(quiet=as_json, forks=True) as progress:
         prepare_many_motions(how["stepper"])
         system = compile_system(found, formulation, engine=engine)
+        refuse_too_many(system, runs, max(how["samples"], 1), streamed)
         drawn = draw_values(system, vary, spread, states, runs, seed)
         parameters = {n: x for n, x in drawn.items() if n in found.parameters}
         states |= {n: x for n, x in drawn.items() if n not in parameters}

@@ -25,8 +25,8 @@ from pendula.app.point import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.files import write_arrays
 from pendula.present.words.tables import WIDTH, heading, table
+from pendula.storage.files import write_arrays
 from pendula.words import picked
 
 if TYPE_CHECKING:

@@ -124,8 +124,8 @@ def optional_parts(requirements: list[str]) -> list[OptionalPart]:
 
 def kernel_cache() -> KernelCache:
     """The cache of compiled kernels of this version on this processor."""
-    from pendula.files import cache_root
     from pendula.numerics.compiled import jit
+    from pendula.storage.files import cache_root
 
     folder = Path(jit.cache_directory) if jit.cache_directory else cache_root()
     files = [path for path in folder.glob("*") if path.is_file()] if jit.cache_directory else []

@@ -8,7 +8,7 @@ from pendula.app.studio.asking import Options, asked_model
 from pendula.app.studio.folder import plain_name
 from pendula.app.studio.work import Job
 from pendula.errors import UsageError
-from pendula.files import write_text
+from pendula.storage.files import write_text
 
 FIGURES = ("model", "simulate", "reactions", "ensemble", "equilibria", "linear", "modes", "certificate")
 """Kinds of jobs whose result has a picture."""

@@ -13,7 +13,7 @@ from typing import Any
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.limits import FILE_BYTES, LISTED
 from pendula.errors import UsageError
-from pendula.files import UNFINISHED, write_text
+from pendula.storage.files import UNFINISHED, write_text
 
 RESULTS = "studio-results"
 """The folder of finished results inside the studio's folder."""

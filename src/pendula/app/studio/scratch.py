@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-from pendula.files import open_lock
+from pendula.storage.files import open_lock
 
 PREFIX = "pendula-studio-"
 LOCK = "lock"

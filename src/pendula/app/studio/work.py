@@ -21,7 +21,7 @@ from pendula.app.studio.folder import Folder
 from pendula.app.studio.kinds import KINDS
 from pendula.app.studio.limits import FILE_BYTES, RESULT_BYTES
 from pendula.errors import PendulaError, UsageError
-from pendula.files import write_text
+from pendula.storage.files import write_text
 
 
 @dataclass

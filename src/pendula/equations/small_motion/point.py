@@ -11,6 +11,7 @@ from typing import Any
 import symengine as se
 import sympy as sp
 
+from pendula.arguments import read_table
 from pendula.equations.equations import Equations
 from pendula.equations.translate import translate
 from pendula.errors import UsageError
@@ -76,7 +77,7 @@ class Reader:
         """Values of coordinates, speeds and inputs; unnamed ones are zero, or no rotation for a quaternion."""
         eq = self.eq
         names = [str(x) for x in (*eq.q, *eq.v)]
-        unknown = sorted(set(at) - set(names))
+        unknown = sorted(set(read_table(at, "at")) - set(names))
         if unknown:
             raise UsageError(f'there is no coordinate or speed "{unknown[0]}"; known are {", ".join(names)}')
         given = dict(at)

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from pendula.errors import ComputationError
-from pendula.files import write_text
+from pendula.storage.files import write_text
 
 COMPILERS = ("cc", "gcc", "clang")
 """names of compilers, in the order in which they are tried"""

@@ -61,13 +61,13 @@ def check_names(parts: Parts) -> Iterator[Problem]:
 
 def _coordinate_names(parts: Parts, owners: dict[str, str]) -> Iterator[Problem]:
     seen: set[str] = set()
-    for element, joint in parts.tree_joints:
+    for (element, joint), both in zip(parts.tree_joints, parts.motions, strict=True):
         if joint.name in seen:  # reported already
             continue
         seen.add(joint.name)
         place = joint.field_of_names()
         clashing: set[str] = set()
-        for kind, found in (("coordinate", joint.coordinates()), ("speed", joint.speeds())):
+        for kind, found in zip(("coordinate", "speed"), both, strict=True):
             for c in found:
                 if c.name in owners and c.name.removesuffix("_dot") not in clashing:
                     clashing.add(c.name)

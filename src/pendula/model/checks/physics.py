@@ -37,12 +37,18 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
     for element, item in (*parts.bodies, *parts.joints):
         yield from _directions(parts, element, item, "")
     for element, joint in parts.tree_joints:
-        for k, value in enumerate(_values(parts, joint.armature) or ()):
+        for k, value in enumerate((_values(parts, joint.armature) if joint.armature else None) or ()):
             if value < 0:
                 place = f"armature[{k}]" if len(joint.armature) > 1 else "armature"
                 yield Problem(element, place, f"must not be negative, found {value:g}")
+    sound: set[Any] = set()  # equal descriptions are checked once
     for element, body in parts.bodies:
-        yield from _body(parts, element, body)
+        described = _described(body)
+        if described not in sound:
+            problems = list(_body(parts, element, body))
+            yield from problems
+            if not problems:
+                sound.add(described)
     for element, force in parts.forces:
         if isinstance(force, (ForceComFriction, ForceSpinDrive)) and force.body in parts.body:
             yield from _turning_point(parts, element, force)
@@ -116,6 +122,8 @@ def _turns_about_z(joint: TreeJoint, steps: tuple[Step, ...]) -> bool:
 
 
 def _along_z(axis: tuple[Any, ...]) -> bool:
+    if len(axis) == 3 and type(axis[0]) is int and type(axis[1]) is int:  # most axes
+        return axis[0] == axis[1] == 0
     entries = [parse(x) for x in axis[:2]]
     return len(entries) == 2 and all(e.is_constant and e.evaluate() == 0 for e in entries)
 
@@ -185,11 +193,14 @@ def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[P
     """Directions of an element that have zero length for the given parameters."""
     if isinstance(item, Element):
         for field in marked_fields(type(item)):
-            value, where = getattr(item, field.name), f"{place}.{field.label}" if place else field.label
+            value = getattr(item, field.name)
+            if value is None:
+                continue
+            where = f"{place}.{field.label}" if place else field.label
             if not field.is_direction:
                 if isinstance(value, (Element, tuple)):
                     yield from _directions(parts, element, value, where)
-            elif value is not None and any(isinstance(x, str) for x in value):
+            elif any(isinstance(x, str) for x in value):
                 numbers = _values(parts, value)
                 if numbers is not None and not any(numbers):
                     cause = "its length is 0 for the given parameters"
@@ -214,6 +225,14 @@ def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
 
 
 # -- bodies -----------------------------------------------------------------------------------------
+
+
+def _described(body: Body) -> Any:
+    """What decides whether the mass properties of a body make sense: the fields that it gives them by."""
+    for name in SHORTHANDS:
+        if (part := getattr(body, name)) is not None:
+            return part
+    return body.mass, body.com, body.inertia
 
 
 def _body(parts: Parts, element: str, body: Body) -> Iterator[Problem]:

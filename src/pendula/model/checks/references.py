@@ -55,6 +55,8 @@ def _side(parts: Parts, element: str, place: str, side: Side) -> Iterator[Proble
 def _point(parts: Parts, element: str, place: str, body: str, at: str) -> Iterator[Problem]:
     points: Collection[str] = {"origin"} if body == GROUND else ()
     if body in parts.body:
+        if parts.body[body].named_point(at) is not None:
+            return
         points = parts.body[body].named_points()
     if points and at not in points:
         advice = suggestion(at, points, f"known are: {listing(sorted(points))}")

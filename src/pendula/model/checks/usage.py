@@ -70,6 +70,8 @@ def check_expressions(parts: Parts) -> Iterator[Problem]:
         yield from use.of_state(f"input {quote(name)}", scalars(value, ""))
     yield from use.constant("model", scalars(parts.gravity, "gravity"))
     for name, value in parts.initial.items():
+        if isinstance(value, str) and value in use.good:
+            continue
         yield from use.constant(f"initial {quote(name)}", scalars(value, ""))
     for element, body in parts.bodies:
         yield from use.element(element, body, Use.PARAMETERS)
@@ -83,6 +85,8 @@ def check_expressions(parts: Parts) -> Iterator[Problem]:
 
 def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
     for place, side in sides(item):
+        if side.position is None and side.rotation is None:
+            continue
         check = use.with_time if side.body == GROUND else use.constant
         yield from check(element, scalars(side.position, f"{place}.position"))
         if side.body == GROUND:
@@ -139,8 +143,20 @@ class _Use:
         self.others = {*parts.state, *parts.inputs, *parts.unread_inputs, "t"}
         self.moving = {*parts.state, "t"}
         self.good: set[str] = set()
+        self.sound: set[Any] = set()
 
     def element(self, element: str, item: Any, default: Use, *, fixed: Collection[str] = ()) -> Iterator[Problem]:
+        """All expressions of an element, unless an element with equal expressions has none of these problems."""
+        fields = [getattr(item, field.name) for field in marked_fields(type(item))]
+        written = (type(item), *[value for value in fields if not isinstance(value, Side)])
+        if written in self.sound:
+            return
+        problems = list(self._in_element(element, item, default, fixed))
+        yield from problems
+        if not problems and not any(field.use is Use.COORDINATES for field in marked_fields(type(item))):
+            self.sound.add(written)
+
+    def _in_element(self, element: str, item: Any, default: Use, fixed: Collection[str]) -> Iterator[Problem]:
         """All expressions of an element; ``fixed`` fields use parameters only, others follow their annotation."""
         for found in expressions(item):
             if found.expression.is_number:

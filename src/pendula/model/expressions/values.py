@@ -124,9 +124,11 @@ def measure(node: ex.Node, parts: tuple[_Measure, ...], most: int = ex.MAX_DEPTH
                 f"exponent {ex.quoted(node.b)} is {exponent:g}; the limit is {MAX_EXPONENT:g} in size"
             )
         digits = parts[0].digits * max(1.0, abs(exponent) if isinstance(exponent, float) else 1.0)
+    if isinstance(node, ex.Divide) and parts[1].value == 0.0:
+        raise ExpressionError(f"{ex.quoted(node)} has no finite value: division by zero")
     if any(part.value is None for part in parts):
         return _Measure(depth, None, 1.0)
-    value = value_of(node, tuple(part.value for part in parts), _NO_NAMES)
+    value = value_of(node, tuple(part.value for part in parts), _CONSTANTS_ALONE)
     if isinstance(value, Failure):
         raise ExpressionError(f"{ex.quoted(value.node)} has no finite value: {value.reason}")
     if digits > _MAX_EXACT_DIGITS:
@@ -197,7 +199,24 @@ class Floats:
         return _decided(conditions, True)
 
 
-_NO_NAMES = Floats({})
+class _Constants(Floats):
+    """The algebra of constants: cos(90deg) is zero, not its rounding error 6e-17, as in exact arithmetic."""
+
+    def call(self, name: str, *args: float) -> float:
+        """A function from the table, with the zeros and poles of sine, cosine and tangent where they are exactly."""
+        value = super().call(name, *args)
+        if name in ("sin", "cos", "tan"):
+            rounding = 2.0**-52 * abs(args[0])
+            if abs(value) <= rounding:
+                return 0.0
+            if name == "tan" and abs(value) * rounding >= 1.0:
+                raise ValueError
+        if name == "atan2" and args == (0.0, 0.0):
+            raise ValueError
+        return value
+
+
+_CONSTANTS_ALONE = _Constants({})
 _LAZY = frozenset({ex.And, ex.Or, ex.Conditional})
 _TRUTHS = frozenset(ex.CONDITIONS)
 

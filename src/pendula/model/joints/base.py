@@ -8,6 +8,7 @@ joints place a body; closing joints constrain two bodies that other joints place
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -28,7 +29,7 @@ QUATERNION: tuple[tuple[str, Kind], ...] = tuple((f"_q{k}", "quaternion") for k 
 """Coordinates of an orientation by quaternion; a joint lists them last."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Coordinate:
     """One coordinate of a joint, or one of its speeds: its name and kind."""
 
@@ -193,7 +194,7 @@ class TreeJoint(Joint):
 
     def quaternion(self) -> bool:
         """Whether the orientation is a quaternion; its coordinates come last."""
-        return any(kind == "quaternion" for _, kind in self.own_freedoms())
+        return _has_quaternion(self.own_freedoms())
 
     def turn_ball(self) -> TurnBall:
         """The rotation by the joint's quaternion, or by the chart of its orientation."""
@@ -226,6 +227,11 @@ class ClosingJoint(Joint):
         Rows that keep directions perpendicular also hold if one side is reversed; these directions decide.
         """
         return ()
+
+
+@lru_cache
+def _has_quaternion(freedoms: tuple[tuple[str, Kind], ...]) -> bool:
+    return any(kind == "quaternion" for _, kind in freedoms)
 
 
 def counted(count: int) -> str:

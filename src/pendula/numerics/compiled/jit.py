@@ -28,7 +28,6 @@ import llvmlite.binding
 import numba
 import numpy as np
 
-from pendula.files import cache_root
 from pendula.numerics.compiled.kernel_files import (
     DAY,
     NOTHING_COUNTED,
@@ -40,6 +39,7 @@ from pendula.numerics.compiled.kernel_files import (
 )
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.parts import PIPELINE, called_as_part
+from pendula.storage.files import cache_root
 
 NUMBA_OPTIONS = (
     "OPT",

@@ -30,9 +30,9 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from pendula.errors import UsageError
-from pendula.files import write_bytes
 from pendula.numerics.compiled import ahead
 from pendula.numerics.compiled.kernel_keys import code_digest, signature_text
+from pendula.storage.files import write_bytes
 
 DAY = 86400.0  # seconds
 UNUSED_DAYS = 30.0  # kernels are removed after this long without use

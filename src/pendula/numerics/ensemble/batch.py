@@ -11,7 +11,7 @@ from pendula.numerics.compiled.records import reader, reader_of, record_dtype
 from pendula.numerics.scalars.eight import BYTES, LANES, Eight
 
 # How a run ended.
-WAITING, DONE, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP = range(7)
+WAITING, DONE, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, LEFT_BOUNDS = range(8)
 
 BATCH = record_dtype(
     reals="t0 t_end rtol max_step nudge safety memory",
@@ -19,7 +19,7 @@ BATCH = record_dtype(
         runs n samples rhs rhs_context measure measure_context project max_attempts controlled work clear
         fresh stage new scratch dense late stages extra_stages dense_rows error_row error_order
         sources weights nodes terms columns
-        atol atol_rows start data data_rows column columns_of_data breaks breaks_rows breaks_each
+        bounds atol atol_rows start data data_rows column columns_of_data breaks breaks_rows breaks_each
         sample_t sample_y end_y results lanes rows y zero absolute energy contexts given onto ahead fraction entered
         next_run ended idle passes code
     """,
@@ -28,7 +28,8 @@ BATCH = record_dtype(
 
 Settings: as in :data:`pendula.numerics.steppers.run.RUN`; numbers of ``runs`` and of components ``n``; ``measure``:
 function for energies (0: none); ``work``: component that holds the work done (-1: none); ``clear``: 1 if the column
-of an idle lane is set to zero. Then the rows after the stages, and the tableau: ``terms`` entries in each row of
+of an idle lane is set to zero; ``bounds`` (2, n): least and largest values of every component, at which a run ends (0:
+there are none). Then the rows after the stages, and the tableau: ``terms`` entries in each row of
 ``columns``.
 
 Memory: ``atol`` (``atol_rows``, n) and ``start`` (runs, n); ``data`` (``data_rows``, ``columns_of_data``): what differs
@@ -43,11 +44,11 @@ the progress of the batch; ``code`` is the argument of functions that numba woul
 LANE_FIELDS = (
     "t", "h", "earliest", "bound", "on_break", "t_new", "step", "latest", "cut", "accept", "fine", "after", "factor",
     "active", "accepted", "rejected", "retry", "refused", "trouble", "where", "start_energy", "energy_error",
-    "most_kinetic", "most_potential", "least_potential", "shortest", "longest", "last_error",
+    "most_kinetic", "most_potential", "least_potential", "shortest", "longest", "last_error", "leaving",
 )  # fmt: skip
 """Eight numbers each, one per lane; truth values are 1 or 0. ``on_break``: ``bound`` is a breakpoint; ``cut``: the step
 was shortened to end there; ``after``: time of the next step's first derivative; ``refused`` and ``trouble`` are
-codes."""
+codes; ``leaving``: ``bound`` is the time at which the run leaves its bounds."""
 LANE_COUNTERS = ("run", "next_sample", "next_break")
 
 

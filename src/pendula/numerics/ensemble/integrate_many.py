@@ -36,6 +36,7 @@ OUTCOMES = {
     codes.BAD_START: Outcome.NOT_FINITE,
     codes.NO_PROJECTION: Outcome.PROJECTION_FAILED,
     codes.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
+    codes.LEFT_BOUNDS: Outcome.EVENT,
 }
 """The meaning of the codes of the compiled loop."""
 
@@ -75,6 +76,7 @@ class Integrations:
             if there are none.
         energy_error: largest |E - E(0) - W| at the accepted steps; NaN without ``energies``.
         kinetic, potential: largest kinetic energy, and range of the potential energy; NaN without ``energies``.
+        depth: largest modulus of the potential energy; NaN without ``energies``.
         where: time near which a run failed.
         seconds: wall time of the compiled loop, without compilation.
     """
@@ -91,6 +93,7 @@ class Integrations:
     energy_error: np.ndarray
     kinetic: np.ndarray
     potential: np.ndarray
+    depth: np.ndarray
     where: np.ndarray
     seconds: float
     interrupted: bool
@@ -114,6 +117,7 @@ def integrate_many(
     max_steps: int = 1_000_000,
     max_step: float = np.inf,
     breakpoints: np.ndarray | None = None,
+    bounds: np.ndarray | None = None,
     on_progress: Progress | None = None,
 ) -> Integrations:
     """Solve y' = f(t, y) forwards in time from every row of ``y0``.
@@ -136,6 +140,8 @@ def integrate_many(
         max_steps: most attempted steps of a run before it stops.
         breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, padded with
             infinities.
+        bounds: least and largest values of every component, shape (2, n); a run ends where it leaves them, and its last
+            state is there, located by dense output. Infinities stand for no bound.
         on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here
             or from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
 
@@ -169,7 +175,8 @@ def integrate_many(
     given = lanes or LaneSetup.nothing()
     batch = _batch(
         start, t0, t_end, rtol, _tolerances(atol, runs, n), tableau, samples, given,
-        _checked_breaks(breakpoints, runs, t0, t_end), rhs=rhs.address, rhs_context=rhs.context,
+        _checked_breaks(breakpoints, runs, t0, t_end), bounds=_checked_bounds(bounds, n),
+        rhs=rhs.address, rhs_context=rhs.context,
         measure=energies.address if energies else 0, measure_context=energies.context if energies else 0,
         project=project, contexts=(given.column[project_row] if project else np.zeros(LANES)).view(np.int64),
         controlled=n - quadratures or n, work=work, max_attempts=int(max_steps), max_step=float(max_step),
@@ -205,6 +212,16 @@ def _checked_breaks(breakpoints: np.ndarray | None, runs: int, t0: float, t_end:
         raise ValueError(f"breakpoints must be times in one row, or in one for each run; got shape {given.shape}")
     inside = np.sort(np.where((given >= t0) & (given <= t_end), given, np.inf), axis=1)
     return np.concatenate([inside, np.full((len(inside), 1), np.inf)], axis=1)
+
+
+def _checked_bounds(bounds: np.ndarray | None, n: int) -> Any:
+    """Least and largest values of the components; 0 if there are none."""
+    if bounds is None:
+        return 0
+    given = np.array(bounds, dtype=float)
+    if given.shape != (2, n) or not np.all(given[0] < given[1]):
+        raise ValueError(f"bounds must be of shape (2, {n}), the first row below the second; got {bounds!r}")
+    return given
 
 
 def _batch(
@@ -311,6 +328,7 @@ def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
         energy_error=found["energy_error"] * measured,
         kinetic=found["kinetic"] * measured,
         potential=(found["potential_high"] - found["potential_low"]) * measured,
+        depth=np.maximum(np.abs(found["potential_high"]), np.abs(found["potential_low"])) * measured,
         where=found["where"].copy(),
         seconds=drive.seconds,
         interrupted=drive.interrupted and batch.ended < batch.runs,

@@ -8,6 +8,7 @@ from pendula.numerics.ensemble.batch import (
     BAD_START,
     DONE,
     LANE_FIELDS,
+    LEFT_BOUNDS,
     RESULT_BYTES,
     WAITING,
     all_lanes_at,
@@ -200,6 +201,21 @@ def fill(batch):
             lanes.where[l] = batch.t0
             batch.code = BAD_START
             leave(batch, l)
+        elif entered[l] == 1.0 and batch.bounds != 0 and _starts_outside(batch, l):
+            batch.code = LEFT_BOUNDS
+            leave(batch, l)
+
+
+@compiled_part
+def _starts_outside(batch, l):
+    """Whether the state of a lane is outside of its bounds."""
+    n = batch.n
+    y, bounds = doubles_at(batch.y, (n, LANES)), doubles_at(batch.bounds, (2, n))
+    found = False
+    for k in range(n):
+        if y[k, l] < bounds[0, k] or y[k, l] > bounds[1, k]:
+            found = True
+    return found
 
 
 @compiled_part

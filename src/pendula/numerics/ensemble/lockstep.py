@@ -13,6 +13,7 @@ from pendula.numerics.compiled.native import call_native, doubles_at, integers_a
 from pendula.numerics.ensemble.batch import (
     BAD_VALUE,
     DONE,
+    LEFT_BOUNDS,
     NO_PROJECTION,
     STEPS_USED_UP,
     TOO_SMALL,
@@ -21,6 +22,7 @@ from pendula.numerics.ensemble.batch import (
     batch_at,
     each_lane_at,
 )
+from pendula.numerics.ensemble.bounds import watch_bounds
 from pendula.numerics.ensemble.lanes import (
     call,
     fill,
@@ -31,6 +33,7 @@ from pendula.numerics.ensemble.lanes import (
     smallest_step,
     store_samples_here,
 )
+from pendula.numerics.ensemble.rows import prepare_dense, sum_row
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane, with_lane
 from pendula.numerics.steppers.control import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR
 from pendula.numerics.steppers.loop import PROJECTION_TRIES
@@ -71,45 +74,6 @@ def _plan(batch):
     lanes.step = t_new - t
 
 
-@compiled_part(fastmath={"contract"})
-def _combine(rows, width, into, base, h, sources, weights, count, n):
-    """Row ``into`` = base + h * (a row of the tableau applied to the stages), for the first n components.
-
-    All arrays are given by address. Four components at a time, so that their sums stay in registers.
-    """
-    s, w = integers_at(sources, count), doubles_at(weights, count)
-    start, out = eights_at(base, n), eights_at(rows + into * width + BYTES, n)
-    j = 0
-    while j + 3 < n:
-        x, at = w[0], eights_at(rows + s[0] * width + BYTES, n)
-        a, b, c, d = x * at[j], x * at[j + 1], x * at[j + 2], x * at[j + 3]
-        for term in range(1, count):
-            x, at = w[term], eights_at(rows + s[term] * width + BYTES, n)
-            a += x * at[j]
-            b += x * at[j + 1]
-            c += x * at[j + 2]
-            d += x * at[j + 3]
-        out[j] = start[j] + h * a
-        out[j + 1] = start[j + 1] + h * b
-        out[j + 2] = start[j + 2] + h * c
-        out[j + 3] = start[j + 3] + h * d
-        j += 4
-    while j < n:
-        a = w[0] * eights_at(rows + s[0] * width + BYTES, n)[j]
-        for term in range(1, count):
-            a += w[term] * eights_at(rows + s[term] * width + BYTES, n)[j]
-        out[j] = start[j] + h * a
-        j += 1
-
-
-@compiled_part(forceinline=True)
-def _sum_row(batch, into, base, h, index, n):
-    """:func:`_combine` with a row of the tableau, given by its index."""
-    step, width = index * batch.columns * 8, (batch.n + 1) * BYTES
-    count = integers_at(batch.terms, index + 1)[index]
-    _combine(batch.rows, width, into, base, h, batch.sources + step, batch.weights + step, count, n)
-
-
 @compiled_part
 def _stages(batch):
     """All stages of the step, and the new state."""
@@ -118,10 +82,10 @@ def _stages(batch):
     rhs, context, width, rows = batch.rhs, batch.rhs_context, (n + 1) * BYTES, batch.rows
     nodes, state, y = doubles_at(batch.nodes, last + 1), eights_at(rows + stage * width, 1), batch.y
     for s in range(1, last):
-        _sum_row(batch, stage, y, h, s, n)
+        sum_row(batch, stage, y, h, s, n)
         state[0] = max(min(t + nodes[s] * h, latest), earliest)
         call_native(rhs, rows + s * width + BYTES, rows + stage * width, context)
-    _sum_row(batch, new, y, h, last, n)
+    sum_row(batch, new, y, h, last, n)
     eights_at(rows + new * width, 1)[0] = latest
     call_native(rhs, rows + last * width + BYTES, rows + new * width, context)
 
@@ -147,8 +111,8 @@ def _eighth_root(x):
 def _judge(batch):
     """Error of the step in every lane, whether it is accepted, and the factor for the next step size."""
     lanes, n, m, e, width = all_lanes_at(batch.lanes), batch.n, batch.controlled, batch.error_row, (batch.n + 1) * BYTES
-    _sum_row(batch, batch.scratch, batch.zero, lanes.t * 0.0 + 1.0, e, m)
-    _sum_row(batch, batch.scratch + 1, batch.zero, lanes.t * 0.0 + 1.0, e + 1, m)
+    sum_row(batch, batch.scratch, batch.zero, lanes.t * 0.0 + 1.0, e, m)
+    sum_row(batch, batch.scratch + 1, batch.zero, lanes.t * 0.0 + 1.0, e + 1, m)
     y, absolute, new = (
         eights_at(batch.y, n),
         eights_at(batch.absolute, n),
@@ -207,25 +171,6 @@ def _project(batch, index, l):
 
 
 @compiled_part
-def _prepare_dense(batch):
-    """Dense output of the step, in all lanes."""
-    lanes, n, last, dense = all_lanes_at(batch.lanes), batch.n, batch.stages, batch.dense
-    rows, y, h = eights_at(batch.rows, (batch.late + 1, n + 1)), eights_at(batch.y, n), lanes.step
-    nodes = doubles_at(batch.nodes, last + 1 + batch.extra_stages)
-    for s in range(last + 1, last + 1 + batch.extra_stages):
-        _sum_row(batch, batch.stage, batch.y, h, s, n)
-        rows[batch.stage, 0] = max(min(lanes.t + nodes[s] * h, lanes.latest), lanes.earliest)
-        call(batch, batch.stage, s)
-    for j in range(1, n + 1):
-        change = rows[batch.new, j] - y[j - 1]
-        rows[dense, j] = change
-        rows[dense + 1, j] = h * rows[0, j] - change
-        rows[dense + 2, j] = 2.0 * change - h * (rows[0, j] + rows[last, j])
-    for d in range(batch.dense_rows):
-        _sum_row(batch, dense + 3 + d, batch.zero, h, batch.error_row + 2 + d, n)
-
-
-@compiled_part
 def _sample_due(batch, l):
     """Whether the next sample of a lane (its index is in ``ahead``) lies strictly inside its step."""
     lanes, sample = each_lane_at(batch.lanes), integers_at(batch.ahead, LANES)[l]
@@ -269,7 +214,7 @@ def _store_samples_inside(batch):
         ahead[l] = lanes.next_sample[l]
     if not _some_sample_due(batch):
         return
-    _prepare_dense(batch)
+    prepare_dense(batch)
     while _some_sample_due(batch):
         for l in range(LANES):
             fraction[l] = (times[ahead[l]] - lanes.t[l]) / lanes.step[l] if _sample_due(batch, l) else 0.0
@@ -372,7 +317,10 @@ def _settle_special(batch):
             lanes.next_break[l] += 1
             set_bound(batch, l)
         store_samples_here(batch, l)
-        if lanes.t[l] >= batch.t_end:
+        if lanes.leaving[l] == 1.0 and lanes.t[l] >= lanes.bound[l]:
+            batch.code = LEFT_BOUNDS
+            leave(batch, l)
+        elif lanes.t[l] >= batch.t_end:
             batch.code = DONE
             leave(batch, l)
 
@@ -423,6 +371,8 @@ def advance(address, passes):
         _stages(batch)
         _judge(batch)
         batch.passes += 1
+        if batch.bounds != 0:
+            watch_bounds(batch)
         if batch.samples > 0:
             _store_samples_inside(batch)
         if corrected:

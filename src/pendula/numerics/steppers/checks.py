@@ -32,7 +32,8 @@ def check_max_steps(max_steps: Any) -> int:
     Raises:
         ValueError: it is not a positive whole number.
     """
-    if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+    whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
+    if not whole or not 1 <= max_steps < 2**62:
         raise ValueError(f"max_steps must be a positive whole number, found {max_steps!r}")
     return int(max_steps)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from pendula.analysis.explain.explanation import Explanation, explained
+from pendula.arguments import read_path
 from pendula.errors import UsageError
 from pendula.formats import endings, write
 from pendula.library.lookup import model_of
@@ -38,7 +38,7 @@ def explain(
         >>> told.passed, told.worst < 1e-12
         (True, True)
     """
-    target = None if path is None else Path(path)
+    target = None if path is None else read_path(path, "path")
     if target is not None and target.suffix.lower() not in endings("Explanation"):
         known = " or ".join(endings("Explanation"))
         raise UsageError(f'a derivation is written to a file that ends in {known}, found "{target.name}"')

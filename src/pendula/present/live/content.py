@@ -96,7 +96,7 @@ def live_content(
 def _events(system: System, events: Sequence[Event | str]) -> tuple[list[dict[str, Any]], list[Any]]:
     """Events as a page reads them, and the symbolic expressions whose zeros they are."""
     known, marked, watched = names_of(system), [], []
-    for given in events:
+    for given in events or ():
         event = given if isinstance(given, Event) else Event.read(given)
         expression, way, kind = to_watch(event)
         check_names(expression, known, f'event "{event.name}"')

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
-from pendula.files import write_figure, write_text
 from pendula.library import mechanisms
 from pendula.library.registry import Entry
 from pendula.present.live.page import play
@@ -20,6 +19,7 @@ from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import read_template
 from pendula.present.web.bundle import page
 from pendula.simulation.simulate import simulate
+from pendula.storage.files import write_figure, write_text
 
 FRAMES = 7  # in a thumbnail
 SIZE = (4.0, 2.5)  # of a thumbnail [inches]

@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, overload
 
+from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.live.content import live_content
@@ -22,6 +22,7 @@ from pendula.present.notebook.pages import InlinePage
 from pendula.present.player.page import in_script, read_template
 from pendula.present.web import bundle
 from pendula.simulation.events import Event
+from pendula.storage.files import write_text
 
 ENTRY = "live/live.js"
 """The module that runs the page."""
@@ -80,7 +81,7 @@ def play(
     if path is None:
         made = live_html(model, initial_state, events)
         return InlinePage(f"{model_of(model, 'play').name}, live", made)
-    target = Path(path)
+    target = read_path(path, "path")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
     write_text(target, live_html(model, initial_state, events))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pendula.errors import UsageError
-from pendula.files import write_text
 from pendula.present.notebook.elements import framed
+from pendula.storage.files import write_text
 from pendula.words import readable
 
 

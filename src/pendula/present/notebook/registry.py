@@ -44,6 +44,7 @@ for _kind, _where, _summary in (
     ("SymbolicModel", "mechanisms:show_symbolic", "the linear equations as formulas"),
     ("Trajectory", "runs:show_run", "the motion in the player"),
     ("Ensemble", "runs:show_ensemble", "outcomes and the spread of the coordinates"),
+    ("Sweep", "runs:show_sweep", "all results in short, and a map of one"),
     ("Reactions", "runs:show_reactions", "largest forces and torques, and their course"),
     ("Equilibria", "at_rest:show_equilibria", "all equilibria, and the potential"),
     ("LinearModel", "at_rest:show_linear", "matrices and eigenvalues"),

@@ -17,6 +17,7 @@ from pendula.present.words.reactions import peak_rows, reaction_notes
 from pendula.present.words.tables import number
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.trajectory import Trajectory
+from pendula.studies.result import Sweep
 from pendula.words import counted
 
 FRAMES = 240
@@ -80,6 +81,21 @@ def show_ensemble(runs: Ensemble) -> str:
         ]
         table = grid(heads, rows)
     return card(f"{runs.system.model.name}: {counted(len(runs), 'run')}", facts(about), table, picture_of(runs))
+
+
+def show_sweep(found: Sweep) -> str:
+    """How much of a study is finished, the range of every result, failures, and a picture of one result."""
+    what = " x ".join(f"{n} {name}" for n, name in zip(found.shape, found.dims, strict=True))
+    about = [
+        ("cases", f"{len(found)} ({what})"),
+        ("finished", "all" if found.complete else f"{found.finished} of {len(found)}"),
+        ("failed", str(len(found.failures)) if found.failures else ""),
+        *(("estimate", str(one).splitlines()[0]) for one in found.estimates),
+        *(("note", note) for note in found.notes),
+    ]
+    name = found.system.model.name if found.system is not None else "study"
+    table = grid(["result", "range"], [tuple(line.split(": ", 1)) for line in found.ranges()])
+    return card(f"{name}: study", facts(about), table, picture_of(found) if found.names else "")
 
 
 def show_reactions(found: Reactions) -> str:

@@ -76,6 +76,7 @@ for _kind, _where, _summary in (
     ("Floquet", "planes:plot_multipliers", "multipliers and the unit circle"),
     ("FloquetMap", "planes:plot_floquet_over", "largest multiplier over a parameter"),
     ("StabilityChart", "charts:plot_chart", "stable and unstable regions over two parameters"),
+    ("Sweep", "sweeps:plot_sweep", "one result over everything that varies"),
     ("FloquetBoundary", "planes:plot_boundary", "multipliers at the boundary and the unit circle"),
     ("Modes", "modes:plot_modes", "mode shapes"),
     ("FreeResponse", "modes:plot_free_response", "free response over time"),

@@ -14,8 +14,8 @@ from pendula.analysis.chaos.horizon import Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.analysis.symmetry.attitude import shown_angles
+from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_figure
 from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
 from pendula.present.notebook.figures import displayed
@@ -30,6 +30,7 @@ from pendula.present.player.page import animation_html, write_animation
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
+from pendula.storage.files import write_figure
 
 Array = Any
 
@@ -70,7 +71,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
         raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
     figure = draw(result, **options)
     if path is not None:
-        save_figure(figure, Path(path))
+        save_figure(figure, read_path(path, "path"))
     return displayed(figure)
 
 
@@ -279,7 +280,7 @@ def animate(
     scene = scene_of(run, signals=signals, trace=trace, speed=speed)
     if path is None:
         return InlinePage(f"{run.system.model.name} in motion", animation_html(scene), PLAYER_HEIGHT)
-    file = Path(path)
+    file = read_path(path, "path")
     name = format_for("Scene", file)
     if name is None and file.suffix.lower() in FILMS:
         from pendula.present.player.film import write_film

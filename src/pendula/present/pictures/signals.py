@@ -30,7 +30,7 @@ def signals_of(run: Trajectory, chosen: Sequence[str] = ()) -> tuple[Signals, ..
     layout, angles = run.joint_layout, shown_angles(run)
     coordinates = {n: run[n] for n in layout.coordinates if n not in angles.replaced} | angles.series
     units = {**layout.units, **angles.units}
-    groups = [*_by_unit({n: run[n] for n in chosen}, {n: run.unit(n) for n in chosen}, "chosen")]
+    groups = [*_by_unit({n: run[n] for n in chosen or ()}, {n: run.unit(n) for n in chosen}, "chosen")]
     groups.append(_energies(run))
     groups += _by_unit(coordinates, units, "coordinates")
     groups += _by_unit({n: run[n] for n in layout.speeds}, units, "speeds")

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
-from pendula.files import check_writable, write_bytes
 from pendula.present.player import shapes as sh
 from pendula.present.player.hinges import find_anchors, find_hinges
 from pendula.present.player.motion import about, between, motion, multiply, to_matrix, turns_about_z, unit
@@ -25,6 +24,7 @@ from pendula.present.player.packing import MAX_FRAMES, box_of, traced_point
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.shapes import Array
 from pendula.present.player.springs import spiral, zigzag
+from pendula.storage.files import check_writable, write_bytes
 
 SUFFIXES = (".gif", ".mp4")
 SIZE = {".gif": (640, 400), ".mp4": (1280, 800)}

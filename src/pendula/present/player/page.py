@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from pendula.files import write_text
 from pendula.present.player.packing import MAX_FRAMES, Packed, encode, pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, Shape
 from pendula.present.web import bundle
+from pendula.storage.files import write_text
 
 SERIES_POINTS = 600
 SIGNAL_LEVELS = 8192  # steps between the least and the largest value of a smooth signal

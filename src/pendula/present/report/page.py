@@ -12,8 +12,8 @@ from html import escape
 from pathlib import Path
 
 from pendula.analysis.study import Study, study
+from pendula.arguments import read_path
 from pendula.errors import UsageError
-from pendula.files import write_text
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.report.forced import forced_section
@@ -28,6 +28,7 @@ from pendula.present.report.motion import (
     spectrum_section,
 )
 from pendula.simulation.defaults import TOLERANCE
+from pendula.storage.files import write_text
 
 OPENING = ("motion", "Motion", motion_section)
 """the section before the most important results"""
@@ -73,7 +74,7 @@ def report(
         ...     written.name, written.stat().st_size < 5e6
         ('pendulum.html', True)
     """
-    target = Path(path)
+    target = read_path(path, "path")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f'a report is a page, so its name must end in .html, found "{target.name}"')
     given = model if isinstance(model, (list, tuple)) and model else [model]

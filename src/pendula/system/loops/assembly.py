@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pendula.arguments import read_names
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.joints import Rotation
@@ -108,7 +109,8 @@ def assemble_holding(
     vector, joints = parameter_vector(system, parameters), system.in_joints
     own = {*system.layout.coordinates, *system.layout.speeds}
     rotations = {name for name, value in system.model.initial.items() if isinstance(value, Rotation)}
-    for name in {*keep, *(n for names in prefer for n in names)} - own - rotations:
+    asked = {*read_names(keep, "keep"), *(n for names in prefer for n in read_names(names, "prefer"))}
+    for name in asked - own - rotations:
         joints.layout.position(name)  # raises if there is no such name
     holds = list(dict.fromkeys(frozenset({*keep, *names}) for names in (*prefer, ())))
     state = _near(system, near, vector)

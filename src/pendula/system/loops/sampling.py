@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pendula.arguments import read_count, read_seed
 from pendula.errors import ComputationError, LoopNotClosed, PendulaError
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
@@ -11,6 +12,7 @@ from pendula.system.loops.mobility import independent_rows, singular_values
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
+MOST_STATES = 1_000_000
 WORST_CONDITION = 1e5
 """States at which the mass matrix (scaled to unit diagonal) is worse conditioned are skipped: near a singular chart."""
 
@@ -34,7 +36,8 @@ def random_states(system: System, count: int, seed: int = 0, *, spread: float = 
 
 
 def _drawn(system: System, count: int, seed: int, spread: float) -> tuple[Array, Array, Array]:
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(read_seed(seed))
+    count = read_count(count, "states", MOST_STATES)
     start = system.initial_state()
     assemble(system, start)  # raises if the loops cannot be closed
     found: list[State] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, assert_never
 
 import numpy as np
@@ -73,7 +74,7 @@ class LoadRows:
                 else:
                     self._spring(hinge, k, line.stiffness, line.length, line.damping)
             case ld.BallFriction(speeds, coefficient):
-                hinge = next(i + 1 for i, h in enumerate(self.skeleton.hinges) if h.v == speeds[0])
+                hinge = self._hinge_of_speed[speeds[0]]
                 for k in range(3):
                     self._spring(hinge, k, 0, 0, coefficient)
             case ld.OnCoordinate(rate, value):
@@ -97,6 +98,20 @@ class LoadRows:
             case _:
                 assert_never(load)
 
+    @cached_property
+    def _hinge_of_speed(self) -> dict[int, int]:
+        return {hinge.v: k + 1 for k, hinge in enumerate(self.skeleton.hinges)}
+
+    @cached_property
+    def _rates(self) -> list[Any]:
+        return self.mechanism.joint_rates
+
+    @cached_property
+    def _link_of(self) -> dict[str, int]:
+        """The link that moves by a coordinate, if that is the first one of its joint."""
+        names = [link.joint.coordinate_names() for link in self.mechanism.links]
+        return {own[0]: k for k, own in enumerate(names) if own}
+
     def _law(self, load: ld.Across | ld.Between) -> int:
         """Reserves expressions for a law (elastic force, drag, potential); returns the index of the first."""
         at = len(self.expressions)
@@ -111,6 +126,8 @@ class LoadRows:
         expressions contain everything the law adds to those of the kernels. Rates are available only after all
         prescribed motions are known, including those of moving points on ground.
         """
+        if not self._laws:
+            return
         m = self.mechanism
         in_time = m.in_time()
         for at, load in self._laws:
@@ -153,12 +170,10 @@ class LoadRows:
 
     def _on_coordinate(self, rate: int, value: Expr) -> None:
         m = self.mechanism
-        name = str(m.joint_rates[rate]).removesuffix("_dot")
+        name = str(self._rates[rate]).removesuffix("_dot")
         place = self.skeleton.place_of.get(name)
         if place is not None and self.skeleton.hinges[place[0] - 1].absolute:
-            link = next(
-                k for k, l in enumerate(m.links) if l.joint.coordinates() and l.joint.coordinates()[0].name == name
-            )
+            link = self._link_of[name]
             turn = m.links[link].absolute_turn
             assert turn is not None
             sense = turn.axis[2]

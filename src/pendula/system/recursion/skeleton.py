@@ -36,7 +36,7 @@ Constant = Shift | Turn
 GROUND = 0  # number of ground among the hinges; real ones count from 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hinge:
     """An elementary joint between two frames.
 
@@ -67,7 +67,7 @@ class Hinge:
     armature: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Seat:
     """The frame of a body: the hinge that carries it, and constant steps from there to the body axes."""
 
@@ -84,12 +84,13 @@ class Skeleton:
     seats: list[Seat] = field(default_factory=list)
     place_of: dict[str, tuple[int, int]] = field(default_factory=dict)
     _moving: dict[tuple[Expr, ...], int] = field(default_factory=dict)
+    _builder: _Builder | None = None
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Skeleton:
         """Splits the tree joints of a mechanism into hinges."""
         found = cls(mechanism)
-        builder = _Builder(found)
+        found._builder = builder = _Builder(found)
         for link in mechanism.links:
             builder.add(link)
         return found
@@ -98,7 +99,7 @@ class Skeleton:
         """Number of the hinge at a moving point on ground; it carries no body."""
         key = tuple(place)
         if key not in self._moving:
-            builder = _Builder(self)
+            builder = self._builder or _Builder(self)
             builder.move_point(place)
             self._moving[key] = builder.hinge
         return self._moving[key]
@@ -118,7 +119,8 @@ class _Builder:
         self.q = {c.name: k for k, c in enumerate(m.model.coordinates)}
         self.v = {s.name: k for k, s in enumerate(m.model.speeds)}
         self.drives = {d.position: k for k, d in enumerate(m.drives)}
-        self.rotors = {str(m.rates[r.rate]): r.inertia for r in m.rotors}
+        rates = m.rates if m.rotors else []
+        self.rotors = {str(rates[r.rate]): r.inertia for r in m.rotors}
         self.hinge, self.steps = GROUND, ()  # type: int, tuple[Constant, ...]
 
     def add(self, link: Link) -> None:
@@ -126,13 +128,19 @@ class _Builder:
         seats = self.skeleton.seats
         parent = seats[link.parent] if link.parent >= 0 else Seat(GROUND, ())
         self.hinge, self.steps = parent.hinge, parent.steps
-        for step in link.before:
-            self._before(_constant(step, link))
+        if self.drives:
+            for step in _constants(link.before, link):
+                self._before(step)
+        else:
+            self.steps = _joined(self.steps, _constants(link.before, link))
         self._move(link)
-        seats.append(Seat(self.hinge, (*self.steps, *(_constant(step, link) for step in link.after))))
+        seats.append(Seat(self.hinge, _joined(self.steps, _constants(link.after, link))))
 
     def move_point(self, place: Sequence[Expr]) -> None:
-        """Appends hinges from ground to a moving point."""
+        """Appends hinges from ground to a moving point, whose prescribed motions may be new."""
+        drives = self.skeleton.mechanism.drives
+        self.drives |= {drives[k].position: k for k in range(len(self.drives), len(drives))}
+        self.hinge, self.steps = GROUND, ()
         self._before(Shift((place[0], place[1], place[2])))
 
     def _before(self, step: Constant) -> None:
@@ -149,8 +157,8 @@ class _Builder:
                 self._hinge(PRISMATIC, AXES[axis], str(x), drive=self.drives[x])
 
     def _hinge(self, kind: int, axis: Sequence[Expr], name: str, *, drive: int = -1, absolute: bool = False) -> None:
-        symbol = se.Symbol(name)
-        drive = self.drives.get(symbol, drive)
+        if self.drives:
+            drive = self.drives.get(se.Symbol(name), drive)
         free = drive < 0
         self._append(
             Hinge(
@@ -186,6 +194,9 @@ class _Builder:
         joint = link.joint
         names = joint.coordinate_names()
         steps = joint.steps()
+        if len(steps) == 1 and names == (_amount(steps[0]),):  # most joints: one step by one coordinate
+            self._hinges(steps)
+            return
         runs = _runs(steps, template.TurnBall)
         symbols = _runs(link.motion, TurnBall)
         uses = Counter(_used(steps))
@@ -250,10 +261,16 @@ class _Builder:
         )
 
 
-def _constant(step: Step, link: Link) -> Constant:
-    if isinstance(step, TurnBall):
-        raise NotSupported(f'joint "{link.joint.name}": the recursion supports no orientation outside the motion')
-    return step
+def _constants(steps: tuple[Step, ...], link: Link) -> tuple[Constant, ...]:
+    for step in steps:
+        if isinstance(step, TurnBall):
+            raise NotSupported(f'joint "{link.joint.name}": the recursion supports no orientation outside the motion')
+    return steps  # type: ignore[return-value]
+
+
+def _joined(first: tuple[T, ...], then: tuple[T, ...]) -> tuple[T, ...]:
+    """Both sequences; one of them itself if the other is empty, so that equal bodies share theirs."""
+    return (*first, *then) if first and then else first or then
 
 
 def _runs(steps: Sequence[T], ball: type) -> list[tuple[T, ...]]:
@@ -265,6 +282,14 @@ def _runs(steps: Sequence[T], ball: type) -> list[tuple[T, ...]]:
             runs += [tuple(steps[start:k]), (step,)]
             start = k + 1
     return [run for run in (*runs, tuple(steps[start:])) if run]
+
+
+def _amount(step: template.Step) -> Any:
+    """The angle or distance of a step along or about an axis; None for other steps."""
+    match step:
+        case template.Turn(_, amount) | template.Slide(_, amount):
+            return amount
+    return None
 
 
 def _moved(run: Sequence[template.Step]) -> list[str]:

@@ -26,7 +26,7 @@ from pendula.system.recursion.charts import chart_places
 from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 from pendula.system.recursion.load_rows import LoadRows, Point
 from pendula.system.recursion.plane import planar as pl
-from pendula.system.recursion.skeleton import GROUND, Constant, Constants, Hinge, Skeleton, follow_steps, upright
+from pendula.system.recursion.skeleton import GROUND, Constants, Hinge, Skeleton, follow_steps, upright
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,11 @@ class Tables:
         self.hinges = table(co.HINGE, [self._integers(h) for h in self.skeleton.hinges])
         self.springs = table(co.SPRING, [r for r, _ in self.rows.springs])
         self.loads = table(co.LOAD, [r for r, _ in self.rows.others])
+        hinges, seats, links = self.skeleton.hinges, self.skeleton.seats, m.links
+        self._steps = Distinct([h.steps for h in hinges] + [s.steps for s in seats])
+        self._axes = Distinct([_axis(h) for h in hinges])
+        self._bodies = Distinct([(link.mass, link.com, link.inertia) for link in links])
+        self._seat_hinges = np.array([seat.hinge for seat in seats], dtype=np.int64)
         self._note_constants()
 
     def _integers(self, hinge: Hinge) -> tuple[int, ...]:
@@ -151,13 +156,17 @@ class Tables:
     def _note_constants(self) -> None:
         """Registers all expressions of parameters."""
         note = self.constants.index
-        for hinge in self.skeleton.hinges:
-            self._note_steps(hinge.steps)
-            for x in (*hinge.axis, *hinge.armature):
+        for steps in self._steps.entries:
+            for step in steps:
+                for x in step.vector if isinstance(step, Shift) else (*step.axis, step.angle):
+                    note(x)
+        for axis in self._axes.entries:
+            for x in axis[1:]:
                 note(x)
-        for seat, link in zip(self.skeleton.seats, self.mechanism.links, strict=True):
-            self._note_steps(seat.steps)
-            for x in (link.mass, *link.com, *(x for row in link.inertia for x in row)):
+        for x in (x for hinge in self.skeleton.hinges if hinge.armature for x in hinge.armature):
+            note(x)
+        for mass, com, inertia in self._bodies.entries:
+            for x in (mass, *com, *(x for row in inertia for x in row)):
                 note(x)
         for x in self.rows.constants():
             note(x)
@@ -166,11 +175,6 @@ class Tables:
         for x in self.mechanism.model.gravity:
             note(self.mechanism.constant(x))
 
-    def _note_steps(self, steps: Sequence[Constant]) -> None:
-        for step in steps:
-            for x in step.vector if isinstance(step, Shift) else (*step.axis, step.angle):
-                self.constants.index(x)
-
     def numbers(self, parameters: Array) -> Numbers:
         """All numbers for a set of parameters, complex for complex parameters."""
         values = self.constants.values(parameters)
@@ -178,44 +182,69 @@ class Tables:
         def value(expression: Expr) -> Any:
             return values[self.constants.index(expression)]
 
-        kind = values.dtype
-        turns = [np.eye(3)]
-        hinges = np.zeros((len(self.skeleton.hinges), co.NUMBERS), dtype=kind)
+        kind, count = values.dtype, len(self.skeleton.hinges)
+        parent = self.hinges["parent"]
+        R, r, angle = self._followed(value, kind)
+        turns = np.concatenate([np.eye(3, dtype=kind)[None], self._upright(value, kind)])
+        above, own = np.swapaxes(turns[parent], 1, 2), turns[1:]
+        hinges = np.zeros((count, co.NUMBERS), dtype=kind)
+        placed = np.where((self.hinges["absolute"] == 1)[:, None, None], own, above @ R[:count] @ own)
+        hinges[:, ROTATION] = placed.reshape(count, 9)
+        hinges[:, SHIFT] = (above @ r[:count, :, None])[:, :, 0]
+        hinges[:, co.TURN] = angle[:count]
+        hinges[:, co.SENSE] = np.array([value(axis[3]) for axis in self._axes.entries], dtype=kind)[self._axes.index]
         for k, hinge in enumerate(self.skeleton.hinges):
-            Q = upright(np.array([value(x) for x in hinge.axis])) if hinge.kind in (REVOLUTE, PRISMATIC) else np.eye(3)
-            turns.append(Q)
-            R, r, angle = follow_steps(hinge.steps, value)
-            above = turns[hinge.parent].T
-            hinges[k, ROTATION] = (Q if hinge.absolute else above @ R @ Q).ravel()
-            hinges[k, SHIFT] = above @ r
-            hinges[k, co.TURN], hinges[k, co.SENSE] = angle, value(hinge.axis[2])
-            hinges[k, co.ROTOR : co.ROTOR + len(hinge.armature)] = [value(x) for x in hinge.armature]
-        seats = [follow_steps(seat.steps, value) for seat in self.skeleton.seats]
-        R_seat = np.array([turns[s.hinge].T @ found[0] for s, found in zip(self.skeleton.seats, seats, strict=True)])
-        r_seat = np.array([turns[s.hinge].T @ found[1] for s, found in zip(self.skeleton.seats, seats, strict=True)])
+            if hinge.armature:
+                hinges[k, co.ROTOR : co.ROTOR + len(hinge.armature)] = [value(x) for x in hinge.armature]
+        back = np.swapaxes(turns[self._seat_hinges], 1, 2)
+        R_seat, r_seat = back @ R[count:], (back @ r[count:, :, None])[:, :, 0]
         gravity = np.array([value(self.mechanism.constant(x)) for x in self.model.gravity])
-        on_ground = np.zeros(co.NUMBERS, dtype=kind)
-        for k, (seat, link) in enumerate(zip(self.skeleton.seats, self.mechanism.links, strict=True)):
-            row = on_ground if seat.hinge == GROUND else hinges[seat.hinge - 1]
-            self._add_mass(row, link, R_seat[k], r_seat[k], value)
+        on_ground = self._add_masses(hinges, R_seat, r_seat, value)
         springs, loads = self.rows.numbers(value, R_seat, r_seat, kind)
         resting = -float(np.real(gravity @ on_ground[MOMENT]))
-        plane = planar_numbers(self, hinges, springs, np.array(turns))
-        heights = np.zeros(len(turns), dtype=kind)
-        for k, hinge in enumerate(self.skeleton.hinges):
-            heights[k + 1] = heights[hinge.parent] + (turns[hinge.parent] @ hinges[k, SHIFT])[2]
-        return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane, np.array(turns), heights)
+        plane = planar_numbers(self, hinges, springs, turns)
+        rises = np.einsum("kj,kj->k", turns[parent][:, 2], hinges[:, SHIFT]).tolist()
+        heights = [0.0]
+        for inboard, rise in zip(parent.tolist(), rises, strict=True):
+            heights.append(heights[inboard] + rise)
+        found = np.array(heights, dtype=kind)
+        return Numbers(hinges, springs, loads, gravity, (R_seat, r_seat), resting, plane, turns, found)
 
-    @staticmethod
-    def _add_mass(row: Array, link: Any, R: Array, r: Array, value: Any) -> None:
-        """Adds a body's mass, first mass moment and inertia, transformed to the origin and axes of its hinge."""
-        mass = value(link.mass)
-        com = r + R @ np.array([value(x) for x in link.com])
-        inertia = R @ np.array([[value(x) for x in line] for line in link.inertia]) @ R.T
-        about = inertia + mass * ((com @ com) * np.eye(3) - np.outer(com, com))
-        row[co.MASS] += mass
-        row[MOMENT] += mass * com
-        row[INERTIA] += about[np.triu_indices(3)]
+    def _followed(self, value: Any, kind: Any) -> tuple[Array, Array, Array]:
+        """Rotation, shift and angle about z of the constant steps before every hinge, then of those to every seat."""
+        found = [follow_steps(steps, value) for steps in self._steps.entries]
+        R, r, angle = (np.array([x[k] for x in found], dtype=kind) for k in range(3))
+        at = self._steps.index
+        return R.reshape(-1, 3, 3)[at], r.reshape(-1, 3)[at], angle[at]
+
+    def _upright(self, value: Any, kind: Any) -> Array:
+        """Rotations from the axes of every hinge, with z along the joint axis, to those of its joint."""
+        found = [
+            upright(np.array([value(x) for x in axis])) if turns else np.eye(3) for turns, *axis in self._axes.entries
+        ]
+        return np.array(found, dtype=kind).reshape(-1, 3, 3)[self._axes.index]
+
+    def _add_masses(self, hinges: Array, R: Array, r: Array, value: Any) -> Array:
+        """Adds mass, first mass moment and inertia of all bodies at the origin and axes of their hinges.
+
+        Returns the row of ground, for bodies that are fixed to it.
+        """
+        rows = np.zeros((len(hinges) + 1, co.NUMBERS), dtype=hinges.dtype)
+        found = [
+            [value(mass), *(value(x) for x in com), *(value(x) for row in inertia for x in row)]
+            for mass, com, inertia in self._bodies.entries
+        ]
+        bodies = np.array(found, dtype=hinges.dtype).reshape(-1, 13)[self._bodies.index]
+        mass, com = bodies[:, 0], r + (R @ bodies[:, 1:4, None])[:, :, 0]
+        inertia = R @ bodies[:, 4:].reshape(-1, 3, 3) @ np.swapaxes(R, 1, 2)
+        square = np.einsum("ki,ki->k", com, com)[:, None, None] * np.eye(3)
+        about = inertia + mass[:, None, None] * (square - com[:, :, None] * com[:, None, :])
+        np.add.at(rows[:, co.MASS], self._seat_hinges, mass)
+        np.add.at(rows[:, MOMENT], self._seat_hinges, mass[:, None] * com)
+        np.add.at(rows[:, INERTIA], self._seat_hinges, about[:, *np.triu_indices(3)])
+        hinges += rows[1:]
+        ground: Array = rows[0]
+        return ground
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -275,6 +304,26 @@ class Tables:
 
 ROTATION, SHIFT = slice(co.ROTATION, co.ROTATION + 9), slice(co.SHIFT, co.SHIFT + 3)
 MOMENT, INERTIA = slice(co.MOMENT, co.MOMENT + 3), slice(co.INERTIA, co.INERTIA + 6)
+
+
+def _axis(hinge: Hinge) -> tuple[Expr, ...]:
+    """Whether a hinge moves along or about its axis, and the axis."""
+    return hinge.kind in (REVOLUTE, PRISMATIC), *hinge.axis
+
+
+class Distinct:
+    """The different ones among many entries, and for every entry the index of its own.
+
+    Example:
+        >>> found = Distinct(["a", "b", "a"])
+        >>> found.entries, found.index
+        (['a', 'b'], array([0, 1, 0]))
+    """
+
+    def __init__(self, entries: Sequence[Any]) -> None:
+        places: dict[Any, int] = {}
+        self.index = np.array([places.setdefault(entry, len(places)) for entry in entries], dtype=np.int64)
+        self.entries = list(places)
 
 
 def table(kind: Any, rows: Sequence[tuple[int, ...]]) -> Array:

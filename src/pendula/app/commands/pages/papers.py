@@ -44,10 +44,10 @@ def papers_command(
         raise UsageError(f'-o: the report is a page, so its name must end in .html, found "{output}"')
     path, data_path = writable(output, "-o"), writable(summary, "--summary")
     assert path is not None
-    from pendula.files import write_text
     from pendula.papers.page import tally_lines, write_figures, write_page
     from pendula.papers.run import recompute
     from pendula.papers.run import summary as summarized
+    from pendula.storage.files import write_text
 
     told = _Told(quiet=as_json)
     found = recompute(papers, parts=parts, use_cache=not fresh, on_part=told.begin, on_done=told.end)

@@ -15,6 +15,7 @@ from pendula.app.options import (
     start_option,
     writable,
 )
+from pendula.app.progress import interactive
 from pendula.simulation.defaults import TOLERANCE
 
 
@@ -67,10 +68,10 @@ def report_command(
     path = writable(name, "-o")
     assert path is not None
     begin = read_state(made, start)
-    tell = _progress if sys.stderr.isatty() else None
+    tell = _progress if interactive() else None
     found = study(made, at=at, duration=duration, start=begin, tol=tol, on_progress=tell)
     write_report(found, path=path)
-    if sys.stderr.isatty():
+    if interactive():
         click.echo("\r\033[K", nl=False, err=True)
     missing = {part: reason.splitlines()[0] for part, reason in found.absent.items() if part in _TOLD}
     size = path.stat().st_size

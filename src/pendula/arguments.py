@@ -1,0 +1,161 @@
+"""Arguments of public functions: numbers, tables by name and seeds, read or refused with the argument's name."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pendula.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def shortly(value: Any) -> str:
+    """A value of any type in at most 60 characters, in one line.
+
+    Example:
+        >>> shortly("a" * 100)
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an integer of thousands of digits, or an object whose repr fails
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:56]}..."
+
+
+def read_number(value: Any, what: str) -> float:
+    """A number as a float, also an infinite one.
+
+    Raises:
+        UsageError: it is none; the message begins with ``what``.
+
+    Example:
+        >>> read_number(2, "spin")
+        2.0
+        >>> read_number("a", "spin")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: spin must be a number, found 'a'
+    """
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"{what} must be a number, found {shortly(value)}")
+
+
+def read_numbers(value: Any, what: str) -> np.ndarray:
+    """Numbers as an array.
+
+    Raises:
+        UsageError: it is none; the message begins with ``what``.
+
+    Example:
+        >>> read_numbers([1, "x"], "t")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: t must be numbers, found [1, 'x']
+    """
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what} must be numbers, found {shortly(value)}") from None
+
+
+def read_table(value: Any, what: str) -> Mapping[str, Any]:
+    """Values by name; None is an empty table.
+
+    Raises:
+        UsageError: it is no table, or a name is no text.
+
+    Example:
+        >>> read_table({"theta": 1}, "at"), read_table(None, "at")
+        ({'theta': 1}, {})
+        >>> read_table(3, "at")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: at must be values by name, such as {"theta": 1}, found 3
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f'{what} must be values by name, such as {{"theta": 1}}, found {shortly(value)}')
+    return value
+
+
+def read_names(value: Any, what: str) -> tuple[str, ...]:
+    """A list of names.
+
+    Raises:
+        UsageError: it is none.
+
+    Example:
+        >>> read_names(["m", "l"], "names")
+        ('m', 'l')
+    """
+    try:
+        found = () if isinstance(value, (str, bytes)) else tuple(value)
+    except TypeError:
+        found = (None,)
+    if isinstance(value, (str, bytes)) or not all(isinstance(name, str) for name in found):
+        raise UsageError(f'{what} must be a list of names, such as ["m", "theta"], found {shortly(value)}')
+    return found
+
+
+def read_seed(value: Any) -> int | None:
+    """The seed of random numbers.
+
+    Raises:
+        UsageError: it is no whole number that is not negative.
+
+    Example:
+        >>> read_seed(-1)
+        Traceback (most recent call last):
+        pendula.errors.UsageError: the seed must be a whole number that is not negative, found -1
+    """
+    try:
+        if value is None or operator.index(value) >= 0:
+            return None if value is None else operator.index(value)
+    except TypeError:
+        pass
+    raise UsageError(f"the seed must be a whole number that is not negative, found {shortly(value)}")
+
+
+def read_count(value: Any, what: str, most: int, least: int = 1) -> int:
+    """A whole number in a range.
+
+    Raises:
+        UsageError: it is none.
+
+    Example:
+        >>> read_count(1e9, "states", 1000)
+        Traceback (most recent call last):
+        pendula.errors.UsageError: states must be a whole number from 1 to 1000, found 1000000000.0
+    """
+    try:
+        if not isinstance(value, bool) and least <= operator.index(value) <= most:
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise UsageError(f"{what} must be a whole number from {least} to {most}, found {shortly(value)}")
+
+
+def read_path(value: Any, what: str) -> Path:
+    """The path of a file.
+
+    Raises:
+        UsageError: it is none.
+
+    Example:
+        >>> read_path(3, "path")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: path must be the path of a file, found 3
+    """
+    if not isinstance(value, (str, os.PathLike)) or isinstance(os.fspath(value), bytes):
+        raise UsageError(f"{what} must be the path of a file, found {shortly(value)}")
+    return Path(value)

@@ -1,0 +1,227 @@
+"""Plots of studies: maps over two quantities, curves over one, and how random draws are distributed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.present.pictures.plots import FEW, INK, MUTED, Array, _dress, _sheet, _title, _word, titled
+from pendula.studies.plan import CASE, DRAW
+from pendula.studies.result import INFERRED, TRUTHS, Sweep
+from pendula.words import counted, some
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FIRST = ("first_t", "verdict", "stable", "lyapunov", "growth_rate", "frequency", "equilibria")
+"""results that are drawn if none is named, the first of them that there is"""
+MOST_WORDS = 7
+WIDE = 1e3
+"""ratio of largest and smallest value above which shades are logarithmic"""
+LOWEST = 0.02
+"""share of the values that may lie below logarithmic shades"""
+UNKNOWN = "#eef0f3"
+
+
+def plot_sweep(
+    found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None, dpi: float = 110
+) -> Figure:
+    """Figure of one result of a study: a map over two axes, a curve over one, a histogram of random draws.
+
+    Args:
+        found: the study.
+        quantity: the result; default: the one that the study was probably made for.
+        at: values of axes (the nearest is taken), so that one or two remain; of further dimensions, numbers from 0.
+        dpi: dots per inch.
+
+    Raises:
+        UsageError: there is no such result, or more than two axes remain.
+
+    Example:
+        >>> import pendula
+        >>> found = pendula.sweep("pendulum", {"theta": [0.1, 0.2], "l": [1.0, 2.0]}, duration=1.0, on="here")
+        >>> plot_sweep(found).axes[0].get_xlabel()
+        'theta [deg]'
+    """
+    name = quantity or next((x for x in FIRST if x in found.names), found.names[0] if found.names else "")
+    if not name:
+        raise UsageError("the study has no results to draw: all its cases failed, or none is finished")
+    values, dims = _sliced(found, name, dict(at or {}))
+    if len(dims) > 2:
+        left = some([f"{dim} ({n})" for dim, n in zip(dims, values.shape, strict=True)])
+        raise UsageError(f'plot: "{name}" is over {left}; give at={{...}} so that one or two axes remain')
+    figure, (ax,) = _sheet(1, dpi)
+    figure.set_size_inches(8.0, 6.0 if len(dims) == 2 else 4.2)
+    if len(dims) == 2:
+        _draw_map(figure, ax, found, name, values, dims)
+    elif dims in ((DRAW,), ()):
+        _draw_distribution(ax, found, name, np.atleast_1d(values))
+    else:
+        _draw_curve(ax, found, name, values, dims[0])
+    _dress(ax)
+    _title(figure, titled(found.system, _label(found, name)))
+    _word(ax.set_title(_subtitle(found, at), loc="left", fontsize=9.5, color=MUTED))
+    return figure
+
+
+def _sliced(found: Sweep, name: str, at: dict[str, Any]) -> tuple[Array, tuple[str, ...]]:
+    """Values of a result at some places, and the dimensions that remain."""
+    values, dims = found[name], found.dims_of(name)
+    for dim in [*at]:
+        if dim not in dims:
+            raise UsageError(f'plot: at: "{name}" is over {", ".join(dims)}, and not over "{dim}"')
+    for dim in dims:
+        axis = found.axis(dim)
+        if dim in at:
+            wanted = at.pop(dim)
+            place = _place(axis, wanted, dim)
+        elif dim not in found.dims or axis.size == 1:
+            place = 0  # the first mode, the first root
+        else:
+            continue
+        values = np.take(values, place, axis=dims.index(dim))
+        dims = tuple(one for one in dims if one != dim)
+    return values, dims
+
+
+def _place(axis: Array, wanted: Any, dim: str) -> int:
+    if axis.dtype.kind == "U":
+        if wanted not in axis.tolist():
+            raise UsageError(f'plot: at: "{dim}" has the values {", ".join(axis.tolist())}, found {wanted!r}')
+        return int(axis.tolist().index(wanted))
+    try:
+        return int(np.argmin(np.abs(axis - float(wanted))))
+    except (TypeError, ValueError):
+        raise UsageError(f'plot: at: the value of "{dim}" must be a number, found {wanted!r}') from None
+
+
+def _shown(values: Array, unit: str) -> tuple[Array, str]:
+    """Angles in degrees, as in all plots."""
+    if unit in ("rad", "rad/s") and values.dtype.kind == "f":
+        return np.degrees(values), unit.replace("rad", "deg")
+    return values, unit
+
+
+def _label(found: Sweep, name: str) -> str:
+    unit = found.unit(name) if name not in (DRAW, CASE) else ""
+    _, unit = _shown(np.zeros(1), unit)
+    return f"{name} [{unit}]" if unit else name
+
+
+def _subtitle(found: Sweep, at: dict[str, Any] | None) -> str:
+    inferred = int((found.status == INFERRED).sum())
+    parts = [counted(len(found), "case")]
+    if inferred:
+        parts.append(f"{len(found) - inferred} of them computed, the others inferred")
+    elif not found.complete:
+        parts.append(f"{found.finished} finished")
+    if found.failures:
+        parts.append(f"{len(found.failures)} failed")
+    parts += [f"{dim} = {value}" for dim, value in (at or {}).items()]
+    return ", ".join(parts)
+
+
+def _edges(values: Array) -> Array:
+    """Edges of cells around values; halfway between neighbours."""
+    if values.size == 1:
+        return np.array([values[0] - 0.5, values[0] + 0.5])
+    middle = 0.5 * (values[1:] + values[:-1])
+    return np.concatenate([[1.5 * values[0] - 0.5 * values[1]], middle, [1.5 * values[-1] - 0.5 * values[-2]]])
+
+
+def _ticks(found: Sweep, dim: str) -> tuple[Array, list[str] | None]:
+    axis = found.axis(dim)
+    if axis.dtype.kind == "U":
+        return np.arange(axis.size, dtype=float), axis.tolist()
+    return _shown(axis, found.unit(dim) if dim not in (DRAW, CASE) else "")[0], None
+
+
+def _draw_map(figure: Figure, ax: Axes, found: Sweep, name: str, values: Array, dims: tuple[str, ...]) -> None:
+    values = values.T  # the first axis to the right
+    (x, x_words), (y, y_words) = _ticks(found, dims[0]), _ticks(found, dims[1])
+    ax.set_facecolor(UNKNOWN)
+    if values.dtype.kind == "U" or name in TRUTHS:
+        _draw_regions(ax, x, y, name, values)
+    else:
+        _draw_shades(figure, ax, x, y, _label(found, name), _shown(values, found.unit(name))[0])
+    for words, set_ticks, where in ((x_words, ax.set_xticks, x), (y_words, ax.set_yticks, y)):
+        if words is not None:
+            set_ticks(where, labels=words)
+    _word(ax.set_xlabel(_label(found, dims[0])))
+    _word(ax.set_ylabel(_label(found, dims[1])))
+
+
+def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array) -> None:
+    """Regions in colours of their own, with a legend."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    if values.dtype.kind != "U":
+        names = {1.0: name, 0.0: f"not {name}"}
+        values = np.array([names.get(v, "") for v in values.ravel().tolist()]).reshape(values.shape)
+        words, colours = [name, f"not {name}"], ["white", FEW[1]]
+        words = [word for word in words if (values == word).any()]
+        colours = [dict(zip((name, f"not {name}"), colours, strict=True))[word] for word in words]
+    else:
+        found, counts = np.unique(values[values != ""], return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        words = [str(found[k]) for k in order[:MOST_WORDS]]
+        colours = list(FEW[: len(words)])
+    numbers = np.full(values.shape, np.nan)
+    for k, word in enumerate(words):
+        numbers[values == word] = k
+    if words:
+        ax.pcolormesh(
+            _edges(x), _edges(y), np.ma.masked_invalid(numbers), cmap=ListedColormap(colours), vmin=-0.5,
+            vmax=len(words) - 0.5, rasterized=True,
+        )  # fmt: skip
+    marks = [Patch(facecolor=c, edgecolor=MUTED, lw=0.5, label=w) for c, w in zip(colours, words, strict=True)]
+    if (values == "").any():
+        marks.append(Patch(facecolor=UNKNOWN, edgecolor=MUTED, lw=0.5, label="none, or failed"))
+    legend = ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9)
+    for text in legend.get_texts():
+        _word(text)
+
+
+def _draw_shades(figure: Figure, ax: Axes, x: Array, y: Array, label: str, values: Array) -> None:
+    from matplotlib.colors import LogNorm
+
+    known = values[np.isfinite(values)]
+    wide = known.size > 0 and known.min() > 0 and known.max() / known.min() > WIDE
+    norm = LogNorm(np.quantile(known, LOWEST), known.max()) if wide else None
+    mesh = ax.pcolormesh(_edges(x), _edges(y), np.ma.masked_invalid(values), cmap="viridis", norm=norm, rasterized=True)
+    bar = figure.colorbar(mesh, ax=ax, shrink=0.85)
+    _word(bar.ax.set_ylabel(label))
+
+
+def _draw_curve(ax: Axes, found: Sweep, name: str, values: Array, dim: str) -> None:
+    x, words = _ticks(found, dim)
+    if values.dtype.kind == "U":
+        order = list(dict.fromkeys(v for v in values.tolist() if v))
+        y = np.array([order.index(v) if v else np.nan for v in values.tolist()])
+        ax.plot(x, y, "o", color=FEW[0], ms=4)
+        ax.set_yticks(range(len(order)), labels=order)
+    else:
+        y = _shown(values, found.unit(name))[0]
+        ax.plot(x, y, "-o" if x.size <= 60 and words is None else "-" if words is None else "o", color=FEW[0], ms=3.5)
+        _word(ax.set_ylabel(_label(found, name)))
+    if words is not None:
+        ax.set_xticks(x, labels=words)
+    _word(ax.set_xlabel(_label(found, dim)))
+
+
+def _draw_distribution(ax: Axes, found: Sweep, name: str, values: Array) -> None:
+    if values.dtype.kind == "U":
+        words, counts = np.unique(values[values != ""], return_counts=True)
+        ax.barh(words, counts, color=FEW[0], alpha=0.8)
+        ax.set_xlabel("draws")
+        return
+    shown = _shown(values, found.unit(name))[0]
+    known = shown[np.isfinite(shown)]
+    ax.hist(known, bins=min(80, max(10, int(np.sqrt(known.size)))), color=FEW[0], alpha=0.75)
+    ax.axvline(float(known.mean()), color=INK, lw=1.2)
+    _word(ax.set_xlabel(f"{_label(found, name)} (line: mean {known.mean():.6g})"))
+    ax.set_ylabel("draws")

@@ -1,0 +1,329 @@
+"""The recipe of a study: everything that a worker needs to compute any of its cases; and the worker that follows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import PendulaError, UsageError
+from pendula.extensions import Extension, load_again, loaded
+from pendula.model.model import Model
+from pendula.numerics.compiled.machine import machine
+from pendula.studies.axes import INITIAL, INPUT, PARAMETER, SETTING, SETTINGS
+from pendula.studies.batch import Batch, Computed, Tell, reason
+from pendula.studies.computations.own import Function, identity, own_computation
+from pendula.studies.computations.registry import COMPUTATIONS, Computation
+from pendula.system.build import compile_alike, compile_system
+from pendula.system.layout import Array
+from pendula.system.system import System
+from pendula.tables.table import Block
+
+Asked = str | Function
+"""one computation: its name, or a function of a case"""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How cases are computed: the system, the computations with their settings, and what varies.
+
+    Attributes:
+        system: the mechanism; it is pickled as its model, formulation and engine.
+        compute: names of computations, and functions.
+        options: settings of all of them.
+        kinds: what every varying name is.
+        extensions: what a worker has to load first.
+    """
+
+    system: System
+    compute: tuple[Asked, ...]
+    options: Mapping[str, Any]
+    kinds: Mapping[str, str]
+    extensions: tuple[Extension, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = self.system, self.compute, dict(self.options), dict(self.kinds), self.extensions
+        return Recipe, fields
+
+    def describe(self) -> dict[str, Any]:
+        """What is computed, as plain data that distinguishes it from others."""
+        names = [one if isinstance(one, str) else f"function {identity(one)}" for one in self.compute]
+        return {"compute": names, "options": {name: _plain(x) for name, x in sorted(self.options.items())}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(x) for k, x in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(x) for x in value]
+    if isinstance(value, (np.integer, np.floating)):
+        return value.item()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def make_recipe(system: System, compute: Any, options: Mapping[str, Any], kinds: Mapping[str, str]) -> Recipe:
+    """A recipe, with the defaults of all settings.
+
+    Raises:
+        UsageError: there is no such computation, or none of them has such a setting.
+    """
+    asked = read_compute(compute)
+    known = options_of(asked)
+    for name in options:
+        if name not in known:
+            hint = f"their settings are {', '.join(known)}" if known else "they have none"
+            what = ", ".join(one if isinstance(one, str) else one.__name__ for one in asked)
+            if all(isinstance(one, str) for one in asked):
+                raise UsageError(f'sweep: "{name}" is no setting of {what}; {hint}')
+    chosen = {**known, **options}
+    missing = [name for name, value in chosen.items() if value is ... and kinds.get(name) != SETTING]
+    if missing:
+        raise UsageError(f'sweep: "{missing[0]}" must be given for {", ".join(map(str, asked))}')
+    return Recipe(system, asked, chosen, dict(kinds), loaded())
+
+
+def read_compute(compute: Any) -> tuple[Asked, ...]:
+    """What to compute: a name, a function, or several of them.
+
+    Raises:
+        UsageError: there is no such computation.
+    """
+    asked = tuple(compute) if isinstance(compute, (list, tuple)) else (compute,)
+    for one in asked:
+        if isinstance(one, str):
+            COMPUTATIONS.entry(one)
+        elif not callable(one):
+            raise UsageError(f"compute is the name of a computation or a function of a case, found {one!r:.60}")
+    if not asked or len({*map(str, asked)}) < len(asked):
+        raise UsageError(f"compute names nothing, or one computation twice: {compute!r:.80}")
+    return asked
+
+
+def options_of(asked: tuple[Asked, ...]) -> dict[str, Any]:
+    """Settings of computations with their defaults."""
+    found: dict[str, Any] = {}
+    for one in asked:
+        if isinstance(one, str):
+            found = {**dict(COMPUTATIONS[one].options), **found}
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Cases that one worker computes in one go: their numbers, and the values of what varies."""
+
+    cases: Array
+    values: Mapping[str, Array]
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def halves(self) -> tuple[Task, Task]:
+        """The same cases in two tasks."""
+        at = len(self) // 2
+        first, second = slice(None, at), slice(at, None)
+        return tuple(
+            Task(self.cases[part], {name: x[part] for name, x in self.values.items()}) for part in (first, second)
+        )  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Results of some cases.
+
+    Attributes:
+        cases: their numbers.
+        values: what varied, by name.
+        blocks: arrays over ``case``, and labels of further dimensions.
+        failures: by number of the case, why it could not be computed.
+        seconds: wall time of the worker.
+        machine: on which machine, with which processor and versions.
+    """
+
+    cases: Array
+    values: Mapping[str, Array]
+    blocks: tuple[Block, ...]
+    failures: Mapping[int, str]
+    seconds: float
+    machine: Mapping[str, str]
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        return sum(b.values.nbytes for b in self.blocks) + self.cases.nbytes * (1 + len(self.values))
+
+
+class Work:
+    """Computes tasks by a recipe. A process makes it once; it keeps compiled systems."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        load_again(recipe.extensions)
+        self._recipe = recipe
+        self._systems: dict[tuple[Any, ...], System] = {}
+        self._computations: tuple[Computation, ...] = tuple(
+            COMPUTATIONS[one] if isinstance(one, str) else own_computation(one) for one in recipe.compute
+        )
+
+    def first(self, task: Task) -> Part:
+        """Computes the first case of a study.
+
+        Raises:
+            PendulaError: something is wrong that has nothing to do with this case, such as a setting.
+        """
+        return self._part(task, _silent, raising=True)
+
+    def __call__(self, task: Task, tell: Tell) -> Part:
+        """Computes the cases of a task; those that fail are recorded with their reasons.
+
+        If a computation ends in an unexpected error, its cases are computed one by one, to find those that cause it.
+        """
+        try:
+            return self._part(task, tell)
+        except PendulaError:
+            raise
+        except Exception as error:
+            if len(task) == 1 or isinstance(error, MemoryError):
+                raise
+        begun = time.perf_counter()
+        parts = [self._alone(task, k) for k in range(len(task))]
+        failures = {case: text for part in parts for case, text in part.failures.items()}
+        blocks = joined(len(task), [(np.array([k]), part.blocks) for k, part in enumerate(parts)])
+        return Part(task.cases, task.values, blocks, failures, time.perf_counter() - begun, machine())
+
+    def _alone(self, task: Task, k: int) -> Part:
+        one = Task(task.cases[k : k + 1], {name: x[k : k + 1] for name, x in task.values.items()})
+        try:
+            return self._part(one, _silent)
+        except PendulaError:
+            raise
+        except Exception as error:
+            return Part(one.cases, one.values, (), {int(one.cases[0]): reason(error)}, 0.0, machine())
+
+    def _part(self, task: Task, tell: Tell, *, raising: bool = False) -> Part:
+        begun = time.perf_counter()
+        pieces: list[tuple[Array, Computed]] = []
+        done = 0
+        for some, options, chosen in self._groups(task):
+            values = {name: x[some] for name, x in task.values.items()}
+            try:
+                found = self._computed(task.cases[some], values, options, chosen, _later(tell, done, len(task)))
+            except PendulaError as error:  # a setting with which no case of the group can be computed
+                if raising:
+                    raise
+                found = Computed((), dict.fromkeys(range(len(some)), reason(error)))
+            pieces.append((some, found))
+            done += len(some)
+        failures = {int(task.cases[some[k]]): text for some, found in pieces for k, text in found.failures.items()}
+        blocks = joined(len(task), [(some, found.blocks) for some, found in pieces])
+        return Part(
+            task.cases, task.values, blocks, dict(sorted(failures.items())), time.perf_counter() - begun, machine()
+        )
+
+    def _groups(self, task: Task) -> Iterator[tuple[Array, dict[str, Any], dict[str, Any]]]:
+        """Cases with the same settings: their places, the settings, and those that choose the system."""
+        names = [name for name in task.values if self._recipe.kinds[name] == SETTING]
+        if not names:
+            yield np.arange(len(task)), dict(self._recipe.options), {}
+            return
+        keys = list(zip(*(task.values[name].tolist() for name in names), strict=True))
+        for key in dict.fromkeys(keys):
+            chosen = dict(zip(names, key, strict=True))
+            which: dict[str, Any] = {name: chosen.pop(name) for name in SETTINGS if name in chosen}
+            some = np.array([k for k, one in enumerate(keys) if one == key])
+            yield some, {**self._recipe.options, **chosen}, which
+
+    def _computed(
+        self, cases: Array, values: dict[str, Array], options: dict[str, Any], chosen: dict[str, Any], tell: Tell
+    ) -> Computed:
+        kinds = self._recipe.kinds
+        inputs = tuple(name for name in values if kinds[name] == INPUT)
+        system = self._system(chosen, inputs)
+        parameters = {name: x for name, x in values.items() if kinds[name] == PARAMETER}
+        parameters |= {parameter_for(system.model, name): values[name] for name in inputs}
+        initial = {name: x for name, x in values.items() if kinds[name] == INITIAL}
+        batch = Batch(system, cases, parameters, initial, options)
+        blocks: list[Block] = []
+        failures: dict[int, str] = {}
+        for computation in self._computations:
+            found = computation.compute(batch, tell)
+            known = {b.name for b in blocks}
+            blocks += [b for b in found.blocks if b.name not in known]
+            failures |= {k: text for k, text in found.failures.items() if k not in failures}
+        return Computed(tuple(blocks), failures)
+
+    def _system(self, chosen: dict[str, Any], inputs: tuple[str, ...]) -> System:
+        """The system with a formulation or an engine of its own, and with parameters for inputs that vary."""
+        key = (*sorted(chosen.items()), inputs)
+        if key not in self._systems:
+            system = self._recipe.system
+            if chosen:
+                system = compile_system(system.model.as_written, **chosen)
+            if inputs:
+                system = compile_alike(system, with_input_parameters(system.model.as_written, inputs))
+            self._systems[key] = system
+        return self._systems[key]
+
+
+def _silent(ended: int, of: int) -> None:
+    """Progress that nobody asked for."""
+
+
+def _later(tell: Tell, before: int, of: int) -> Tell:
+    return lambda ended, runs: tell(before + ended, of)
+
+
+def parameter_for(model: Model, name: str) -> str:
+    """The parameter that holds the value of an input that varies."""
+    return f"{name}_of_case"
+
+
+def with_input_parameters(model: Model, inputs: tuple[str, ...]) -> Model:
+    """A model in which the values of some inputs are parameters, so that they can differ between runs."""
+    added = {parameter_for(model, name): 0.0 for name in inputs}
+    taken = next((name for name in added if name in model.parameters), None)
+    if taken:
+        raise UsageError(f'over: the parameter "{taken}" is in the way of an input that varies; rename it')
+    return model.with_changes(
+        parameters={**dict(model.parameters), **added},
+        inputs={**dict(model.inputs), **{name: parameter_for(model, name) for name in inputs}},
+    )
+
+
+def joined(count: int, pieces: list[tuple[Array, tuple[Block, ...]]]) -> tuple[Block, ...]:
+    """Blocks over ``case`` from groups of cases; those that a group lacks are NaN, or empty text."""
+    if len(pieces) == 1 and len(pieces[0][0]) == count:
+        return pieces[0][1]
+    found: dict[str, Block] = {}
+    for some, blocks in pieces:
+        for block in blocks:
+            if block.dims[:1] != ("case",):
+                found.setdefault(block.name, block)
+                continue
+            shape = (count, *block.values.shape[1:])
+            if block.name not in found:
+                found[block.name] = replace(block, values=empty(shape, block.values.dtype))
+            into = found[block.name].values
+            if into.dtype.kind == "U" and block.values.dtype.itemsize > into.dtype.itemsize:
+                found[block.name] = replace(block, values=into.astype(block.values.dtype))
+                into = found[block.name].values
+            if into.shape[1:] != block.values.shape[1:]:
+                found[block.name] = replace(block, values=widened(into, block.values.shape[1:]))
+                into = found[block.name].values
+            into[(some, *(slice(0, n) for n in block.values.shape[1:]))] = block.values
+    return tuple(found.values())
+
+
+def empty(shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
+    """An array of values that are not known: NaN, or empty text."""
+    return np.full(shape, np.nan) if kind.kind == "f" else np.zeros(shape, kind)
+
+
+def widened(values: Array, shape: tuple[int, ...]) -> Array:
+    """An array with room for more values in every further dimension."""
+    wide = empty((len(values), *(max(a, b) for a, b in zip(values.shape[1:], shape, strict=True))), values.dtype)
+    wide[tuple(slice(0, n) for n in values.shape)] = values
+    return wide

@@ -1,0 +1,419 @@
+"""Where tasks are computed: in this process, in processes of this machine, by any executor, or by a Dask cluster.
+
+All of them have the same small interface, so that the driver of a study does not know which one it uses.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDied
+from pendula.parallel.processes import Done, Processes, available_cores
+from pendula.studies.recipe import Part, Recipe, Task, Work
+
+POLL = 0.2  # seconds
+
+
+class Runner(Protocol):
+    """What computes tasks."""
+
+    @property
+    def workers(self) -> int:
+        """Number of tasks that are computed at the same time."""
+
+    @property
+    def words(self) -> str:
+        """Where it computes, in words."""
+
+    def submit(self, key: int, task: Task) -> None:
+        """Adds a task."""
+
+    def wait(self, timeout: float) -> list[Done]:
+        """What finished since the last call; waits for at least one, up to ``timeout`` seconds."""
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that were submitted and that ``wait`` has not returned."""
+
+    @property
+    def ended(self) -> int:
+        """Cases that have ended, including those of unfinished tasks, as far as it is known."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a keyboard interrupt came."""
+
+    def close(self) -> None:
+        """Ends what it started."""
+
+
+class Here:
+    """Computes tasks in this process, one after the other."""
+
+    workers, words = 1, "in this process"
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._tasks: deque[tuple[int, Task]] = deque()
+        self.ended, self.interrupted = 0, False
+        self._before = 0
+
+    def submit(self, key: int, task: Task) -> None:
+        """Adds a task."""
+        self._tasks.append((key, task))
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that are not computed yet."""
+        return len(self._tasks)
+
+    def wait(self, timeout: float) -> list[Done]:
+        """Computes the next task."""
+        key, task = self._tasks.popleft()
+        try:
+            found = self._work(task, self._tell)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self._tasks.clear()
+            return []
+        except Exception as error:
+            return [Done(key, None, error)]
+        finally:
+            self._before += len(task)
+            self.ended = self._before
+        return [Done(key, found, None, found.seconds, os.getpid())]
+
+    def _tell(self, ended: int, of: int) -> None:
+        self.ended = self._before + ended
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+class Cores:
+    """Computes tasks in processes of this machine; those that die are replaced."""
+
+    def __init__(self, work: Work, recipe: Recipe, count: int) -> None:
+        self._processes = Processes(work, (Work, (recipe,)), count)
+        self._processes.__enter__()
+        self.workers = count
+        self.words = f"in {count} process{'es' if count > 1 else ''} of this machine"
+
+    def submit(self, key: int, task: Task) -> None:
+        """Adds a task."""
+        if not self.interrupted:
+            self._processes.submit(key, task)
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that are not returned yet."""
+        return self._processes.waiting
+
+    @property
+    def ended(self) -> int:
+        """Cases that have ended."""
+        return self._processes.ended
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a keyboard interrupt came."""
+        return self._processes.interrupted
+
+    def wait(self, timeout: float) -> list[Done]:
+        """What finished since the last call."""
+        return self._processes.wait(timeout)
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._processes.close()
+
+
+_made: dict[bytes, Work] = {}
+_making = threading.Lock()
+
+
+def compute_task(recipe: bytes, task: Task) -> Part:
+    """Computes a task in any process: the recipe comes with it, and is followed for the first time only once."""
+    with _making:
+        work = _made.get(recipe)
+        if work is None:
+            _made.clear()  # one study at a time
+            work = _made[recipe] = Work(pickle.loads(recipe))
+    return work(task, lambda ended, of: None)
+
+
+class Futures:
+    """Computes tasks by any executor of ``concurrent.futures``, which stays open."""
+
+    def __init__(self, executor: Executor, recipe: Recipe, workers: int | None) -> None:
+        self._executor, self._recipe = executor, _pickled(recipe)
+        self._futures: dict[Future[Part], tuple[int, int]] = {}
+        self.workers = workers or getattr(executor, "_max_workers", None) or available_cores()
+        self.words = f"by a {type(executor).__name__} with {self.workers} workers"
+        self.ended, self.interrupted = 0, False
+
+    def submit(self, key: int, task: Task) -> None:
+        """Adds a task."""
+        try:
+            self._futures[self._executor.submit(compute_task, self._recipe, task)] = key, len(task)
+        except (BrokenExecutor, RuntimeError) as error:
+            raise ComputationError(f"the executor takes no more tasks: {error}") from None
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that are not returned yet."""
+        return len(self._futures)
+
+    def wait(self, timeout: float) -> list[Done]:
+        """What finished since the last call."""
+        done, _ = wait(self._futures, timeout, FIRST_COMPLETED)
+        found = []
+        for future in done:
+            key, cases = self._futures.pop(future)
+            try:
+                part = future.result()
+            except BrokenExecutor as error:
+                raise ComputationError(f"the executor broke: {error}") from None
+            except Exception as error:
+                found.append(Done(key, None, error))
+            else:
+                self.ended += cases
+                found.append(Done(key, part, None, part.seconds))
+        return found
+
+    def close(self) -> None:
+        """Cancels what was not begun."""
+        for future in self._futures:
+            future.cancel()
+
+
+def _pickled(recipe: Recipe) -> bytes:
+    try:
+        return pickle.dumps(recipe)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise NotSupported(
+            f"the study cannot be sent to other processes: {error}.\n"
+            "  Try: a function that is defined at the top level of a module."
+        ) from None
+
+
+@dataclass
+class _Pending:
+    """A task of a cluster, kept so that it can be submitted again."""
+
+    key: int
+    task: Task
+    future: Any
+    tries: int = 1
+
+
+@dataclass
+class Dask:
+    """Computes tasks by a Dask cluster: one that is running, given by its address or client, or a local one.
+
+    A task whose worker dies is given to another one by Dask. If the scheduler is lost and comes back at the same
+    address, all unfinished tasks are submitted again.
+    """
+
+    recipe: Recipe
+    on: Any
+    count: int | None = None
+    patience: float = 120.0
+    """seconds to wait for a scheduler that was lost"""
+    ended: int = 0
+    interrupted: bool = False
+    _pending: dict[int, _Pending] = field(default_factory=dict)
+    _found: list[Done] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._pickled = _pickled(self.recipe)
+        self._cluster: Any = None
+        self._own = not hasattr(self.on, "submit")
+        self._client: Any = None
+        self._connect(10.0)
+        self._share()
+
+    def _connect(self, seconds: float) -> None:
+        distributed = _distributed()
+        if not self._own:
+            self._client = self.on
+            return
+        try:
+            if self.on == "dask":
+                count = self.count or available_cores()
+                if self._cluster is None:
+                    self._cluster = distributed.LocalCluster(
+                        n_workers=count, threads_per_worker=1, processes=True, dashboard_address=_dashboard(),
+                    )  # fmt: skip
+                self._client = distributed.Client(self._cluster, set_as_default=False)
+            else:
+                self._client = distributed.Client(self.on, timeout=seconds, set_as_default=False)
+        except (OSError, ValueError, NotYet) as error:
+            raise UsageError(f'there is no Dask scheduler at "{self.on}": {error}') from None
+
+    def _share(self) -> None:
+        """Sends the recipe to all workers, once."""
+        self._sent = self._client.scatter(self._pickled, broadcast=True, hash=False) if self.workers else self._pickled
+
+    @property
+    def workers(self) -> int:
+        """Threads of all workers of the cluster at this moment."""
+        try:
+            info = self._client.scheduler_info(n_workers=-1)
+        except TypeError:
+            info = self._client.scheduler_info()
+        return sum(int(one["nthreads"]) for one in info.get("workers", {}).values())
+
+    @property
+    def words(self) -> str:
+        """Where it computes, with the address of the dashboard."""
+        link = getattr(self._client, "dashboard_link", "") or ""
+        return f"by {self.workers} workers of Dask" + (f" (dashboard: {link})" if link else "")
+
+    def submit(self, key: int, task: Task) -> None:
+        """Adds a task."""
+        self._pending[key] = _Pending(key, task, self._submitted(task))
+
+    def _submitted(self, task: Task) -> Any:
+        return self._client.submit(compute_task, self._sent, task, pure=False)
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that are not returned yet."""
+        return len(self._pending) + len(self._found)
+
+    def wait(self, timeout: float) -> list[Done]:
+        """What finished since the last call; submits everything again if the scheduler was lost."""
+        distributed = _distributed()
+        try:
+            if getattr(self._client, "status", "running") not in ("running", "connecting"):
+                raise CancelledError
+            futures = [one.future for one in self._pending.values()]
+            try:
+                with self._client.as_current():
+                    distributed.wait(futures, timeout=timeout, return_when="FIRST_COMPLETED")
+            except (NotYet, TimeoutError):
+                return []
+            for one in [one for one in self._pending.values() if one.future.done()]:
+                self._take(one)
+        except (CancelledError, OSError) as error:
+            if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+                raise
+            self._again()
+        found, self._found = self._found, []
+        return found
+
+    def _take(self, one: _Pending) -> None:
+        from distributed.scheduler import KilledWorker
+
+        if one.future.status in ("cancelled", "lost"):
+            raise CancelledError
+        try:
+            part = one.future.result(timeout=60)
+        except CancelledError:
+            raise
+        except KilledWorker as error:
+            self._found.append(Done(one.key, None, WorkerDied(f"workers of Dask died of the same task: {error}")))
+        except Exception as error:
+            self._found.append(Done(one.key, None, error))
+        else:
+            self.ended += len(one.task)
+            self._found.append(Done(one.key, part, None, part.seconds))
+        one.future.release()
+        del self._pending[one.key]
+
+    def _again(self) -> None:
+        """Connects to the scheduler again, and submits all tasks that it has lost."""
+        import time
+
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                if self._own:
+                    _quietly(self._client.close)
+                    self._connect(5.0)
+                self._share()
+                for one in self._pending.values():
+                    one.future = self._submitted(one.task)
+                return
+            except (UsageError, OSError, CancelledError, NotYet) as error:
+                if time.monotonic() > until:
+                    raise ComputationError(
+                        f"the Dask scheduler was lost and did not come back within {self.patience:.0f} s: {error}"
+                    ) from None
+                time.sleep(1.0)
+
+    def close(self) -> None:
+        """Drops what was not finished; ends a local cluster."""
+        for one in self._pending.values():
+            _quietly(one.future.cancel)
+        if self._own:
+            _quietly(self._client.close)
+        if self._cluster is not None:
+            _quietly(self._cluster.close)
+
+
+def _quietly(call: Callable[[], object]) -> None:
+    try:
+        call()
+    except Exception:  # whatever a lost cluster raises while it is left
+        return
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise NotSupported(
+            "a Dask cluster needs the package distributed, which is not installed.\n"
+            '  Try: pip install "pendula[cluster]"'
+        ) from None
+    return distributed
+
+
+def _dashboard() -> str | None:
+    """The dashboard, at a free port, if the package that draws it is there."""
+    return ":0" if importlib.util.find_spec("bokeh") is not None else None
+
+
+def make_runner(on: Any, recipe: Recipe, work: Work, workers: int | None, little: bool) -> Runner:
+    """What computes the tasks of a study.
+
+    Args:
+        on: None or "cores": processes of this machine; "here": this process; "dask": a local Dask cluster; an address
+            such as "tcp://host:8786", or a client: that cluster; any executor of ``concurrent.futures``.
+        recipe: of the study.
+        work: made from it, for processes that inherit it.
+        workers: number of processes; default: the number of cores.
+        little: whether there is so little to do that processes are not worth starting.
+
+    Raises:
+        UsageError: it is none of these.
+        NotSupported: Dask is not installed, or the study cannot be sent to other processes.
+    """
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise UsageError(f"workers must be a positive integer, found {workers!r}")
+    if on == "here":
+        return Here(work)
+    if on in (None, "cores"):
+        count = workers or available_cores()
+        return Here(work) if (little and workers is None) or (count == 1 and on is None) else Cores(work, recipe, count)
+    if on == "dask" or (isinstance(on, str) and "://" in on):
+        return Dask(recipe, on, workers)
+    if isinstance(on, Executor):
+        return Futures(on, recipe, workers)
+    if type(on).__module__.partition(".")[0] == "distributed" and hasattr(on, "submit"):
+        return Dask(recipe, on, workers)
+    raise UsageError(
+        'on is "cores", "here", "dask", the address of a Dask scheduler such as "tcp://host:8786", a Dask client or an '
+        f"executor of concurrent.futures, found {on!r:.80}"
+    )

@@ -1,0 +1,215 @@
+"""``sweep``: many cases of one mechanism, on one machine or many; and ``load_sweep``, which reads a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pendula.errors import UsageError
+from pendula.model.files import dumps, loads
+from pendula.studies.axes import Names
+from pendula.studies.drive import Driver
+from pendula.studies.plan import Draws, Plan, make_plan, read_draws
+from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute
+from pendula.studies.result import Sweep, collect, folder_of
+from pendula.studies.saved import SavedPlan, read_plan, write_plan
+from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
+from pendula.studies.stopping import next_stage
+from pendula.studies.store import Store, read_parts, read_study
+from pendula.system.build import compile_again
+from pendula.system.entry import AnySystem, refuse_written, system_of
+from pendula.system.system import System
+
+
+def sweep(
+    system: AnySystem,
+    over: Any,
+    compute: Any = "end",
+    *,
+    draws: Draws | int | Mapping[str, Any] | None = None,
+    until: Mapping[str, Any] | None = None,
+    refine: Mapping[str, Any] | str | None = None,
+    on: Any = None,
+    workers: int | None = None,
+    save: str | os.PathLike[str] | None = None,
+    retry: str = "",
+    on_progress: Callable[[int, int], object] | None = None,
+    on_start: Callable[[str], object] | None = None,
+    **options: Any,
+) -> Sweep:
+    """Computes many cases of one mechanism: all combinations of some values, or random draws.
+
+    Cases go in tasks of about two seconds to processes on all cores, or to a cluster. With ``save`` every finished task
+    is on disk before the next one counts: a study that was killed, interrupted or out of disk continues with the same
+    call and computes only what is missing. Results do not depend on where and in which tasks cases are computed, to
+    the last bit, on processors with the same features; ``machines`` records them.
+
+    Args:
+        system: a system, a model, or the name of a library mechanism.
+        over: what varies, by name: parameters, initial coordinates and speeds, inputs, and settings such as "stepper".
+            Each has a list of values, ``"LOW:HIGH:COUNT"``, ``{"grid": [LOW, HIGH, COUNT]}``, ``{"log": [...]}``, or a
+            distribution: ``{"uniform": [LOW, HIGH]}``, ``{"normal": [MEAN, SIGMA]}``, ``{"loguniform": [LOW, HIGH]}``.
+            Numbers may be text with units ("90deg"). Or a list of cases, each with its values by name.
+        compute: what to compute for every case: a name of :data:`~pendula.extend.COMPUTATIONS` ("end", "states",
+            "energies", "extremes", "first", "equilibria", "spectrum", "verdict", "frequencies", "floquet",
+            "lyapunov"), a function of a :class:`~pendula.results.Case` that returns numbers by name, or several of
+            these in a list.
+        draws: how often random quantities are drawn: a number, or ``Draws``.
+        until: instead of a number of draws, the accuracy of an estimate: ``{"quantity": "first_t < 10", "half_width":
+            0.01}`` draws until the probability of that condition is known to 0.01 (95 %); of a result without a
+            condition, the mean. Further fields: ``relative``, ``level``, ``of``, ``within``, ``most``.
+        refine: of a grid, compute only every 16th line and what is near changes of a result: ``"stable"``, or
+            ``{"by": "stable", "coarse": 16}``. That result is inferred everywhere else, and ``status`` says where.
+        on: where: None, all cores of this machine; "here", this process; "dask", a local Dask cluster; an address such
+            as "tcp://host:8786" or a Dask client, that cluster; or any executor of ``concurrent.futures``.
+        workers: number of processes; default: the number of cores.
+        save: a folder for the results, which makes the study resumable.
+        retry: "failed" computes cases again that failed before.
+        on_progress: called as (cases ended, cases) several times a second.
+        on_start: called with a text that says where cases are computed (with the address of Dask's dashboard).
+        options: settings of the computation: ``duration``, ``tol``, ``stepper``, ``samples``, ``at``, ...
+
+    Returns:
+        Sweep. A case that fails is recorded with its reason and does not stop the others. After a keyboard interrupt
+        it holds what was finished; ``complete`` is then false.
+
+    Raises:
+        UsageError: an argument is wrong, the folder holds another study, or results cannot be written (what was
+            finished stays in the folder).
+        NotSupported: an optional package is missing.
+
+    Example:
+        >>> import numpy as np, pendula
+        >>> found = pendula.sweep("pendulum", {"l": [1.0, 4.0]}, "frequencies", at={"theta": 0}, on="here")
+        >>> ratio = found["frequency"][0, 0] / found["frequency"][1, 0]  # as the root of the length
+        >>> round(float(ratio), 12)
+        2.0
+    """
+    given = system_of(system, "sweep")
+    refuse_written(given, "sweep")
+    stop = None if until is None else read_until(until)
+    finer = None if refine is None else read_refine(refine)
+    if stop is not None:
+        if finer is not None:
+            raise UsageError("until is for random draws and refine for grids: give one of them")
+        draws = first_draws(stop, draws)
+    plan, recipe = prepare(given, over, compute, draws, options)
+    if stop is not None and plan.axes:
+        raise UsageError(f'until is for random quantities alone, and "{plan.axes[0].name}" has a list of values')
+    study = describe(given, plan, recipe, stop, finer)
+    if retry not in ("", "failed"):
+        raise UsageError(f'retry is "failed" or empty, found {retry!r}')
+    if save is None:
+        if retry:
+            raise UsageError("retry is for studies that were saved")
+        store, folder = None, None
+    else:
+        folder = folder_of(save)
+        store = Store(folder, study)
+        store.open()
+    try:
+        with Driver(plan, recipe, store, on=on, workers=workers, on_progress=on_progress, on_start=on_start) as driver:
+
+            def gather(plan: Plan) -> Sweep:
+                parts = driver.parts if folder is None else read_parts(folder)
+                return collect(plan, parts, study=study, system=given, folder=folder)
+
+            def grow(plan: Plan) -> None:
+                if folder is not None:
+                    write_plan(folder, plan)
+
+            if folder is not None:
+                write_plan(folder, plan)
+                driver.mark_known(read_parts(folder), retry)
+            if stop is not None:
+                return draw_until(driver, plan, stop, gather, grow)
+            if finer is not None:
+                return compute_refined(driver, plan, finer, gather)
+            driver.compute(np.arange(plan.size))
+            return gather(plan)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def first_draws(until: Until, draws: Draws | int | Mapping[str, Any] | None) -> Draws:
+    """The draws of the first stage of a study that ends by its accuracy; of those that were given, design and seed.
+
+    Raises:
+        UsageError: a number of draws was given as well.
+    """
+    given: Any = {} if draws is None else draws
+    if isinstance(given, Draws):
+        given = {"design": given.design, "seed": given.seed}
+    if not isinstance(given, Mapping) or "count" in given:
+        raise UsageError("the number of draws follows from until; draws gives the design and the seed")
+    design = given.get("design", "random")
+    stage = next_stage(until.goal, design)
+    return read_draws({**given, "count": stage.replicates * stage.samples, "replicates": stage.replicates})
+
+
+def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mapping[str, Any]) -> tuple[Plan, Recipe]:
+    """The plan and the recipe of a study.
+
+    Raises:
+        UsageError: an argument is wrong.
+    """
+    asked = read_compute(compute)
+    plan = make_plan(Names(system, tuple(options_of(asked))), over, draws)
+    twice = next((name for name in options if name in plan.kinds), None)
+    if twice:
+        raise UsageError(f'"{twice}" is a setting of all cases, and varies as well')
+    return plan, make_recipe(system, compute, options, plan.kinds)
+
+
+def describe(
+    system: System, plan: Plan, recipe: Recipe, until: Until | None = None, refine: Refine | None = None
+) -> dict[str, Any]:
+    """A study as plain data; ``identity`` is what distinguishes it from others."""
+    over = plan.describe()
+    if until is not None:
+        over["draws"] = {name: over["draws"][name] for name in ("design", "seed")}
+    identity = {
+        "model": dumps(system.model.as_written),
+        "formulation": system.formulation,
+        "engine": system.engine,
+        "over": over,
+        **recipe.describe(),
+        "until": None if until is None else until.describe(),
+        "refine": None if refine is None else vars(refine).copy(),
+    }
+    return {"identity": identity, "symbolic_terms": bool(system.symbolic_terms), "name": system.model.name}
+
+
+def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) -> Sweep:
+    """Reads the study in a folder, finished or not, also while it is being computed.
+
+    Args:
+        folder: the folder of the study.
+        system: its system, where it is at hand; default: the one that the folder describes.
+
+    Raises:
+        UsageError: there is no study, or a part is damaged (the message names the file).
+
+    Example:
+        >>> import tempfile, pendula
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pendula.sweep("pendulum", {"theta": [0.1, 0.2]}, save=folder, on="here", duration=1.0)
+        ...     found = load_sweep(folder)
+        >>> found.complete, found["end.theta"].shape
+        (True, (2,))
+    """
+    where = folder_of(folder)
+    study = read_study(where)
+    known = study["identity"]
+    if system is None:
+        model = loads(known["model"], source=f'the model in "{where}"')
+        system = compile_again(
+            model, known["formulation"], known["engine"], symbolic_terms=bool(study.get("symbolic_terms"))
+        )
+    plan: SavedPlan = read_plan(where)
+    study.pop("pendula_study", None)
+    return collect(plan, read_parts(where), study=study, system=system, folder=where)

@@ -1,0 +1,203 @@
+"""The folder of a study: resumed after a kill, whole files only, one process at a time, other studies refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula.errors import UsageError
+from pendula.studies.store import Store
+
+OVER = {"theta": "-2:2:41", "l": [0.5, 1.0]}
+
+
+@pytest.fixture(scope="module")
+def quiet():
+    return pendula.sweep("pendulum", OVER, duration=1.0, on="here")
+
+
+def same(one, other):
+    return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one.names)
+
+
+def test_a_finished_study_computes_nothing_again(tmp_path, quiet):
+    first = pendula.sweep("pendulum", OVER, duration=1.0, save=tmp_path / "s", on="here")
+    parts = sorted((tmp_path / "s" / "parts").iterdir())
+    told = []
+    second = pendula.sweep("pendulum", OVER, duration=1.0, save=tmp_path / "s", on="here", on_start=told.append)
+    assert sorted((tmp_path / "s" / "parts").iterdir()) == parts
+    assert not told
+    assert same(first, quiet)
+    assert same(second, quiet)
+    assert same(pendula.load_sweep(tmp_path / "s"), quiet)
+
+
+def test_lost_and_damaged_parts(tmp_path, quiet):
+    folder = tmp_path / "s"
+    pendula.sweep("pendulum", OVER, duration=1.0, save=folder, on="here")
+    parts = sorted((folder / "parts").iterdir())
+    parts[1].unlink()
+    partial = pendula.load_sweep(folder)
+    assert not partial.complete
+    assert np.isnan(partial["end.theta"]).any()
+    whole = pendula.sweep("pendulum", OVER, duration=1.0, save=folder, on="here")
+    assert whole.complete
+    assert same(whole, quiet)
+    damaged = sorted((folder / "parts").iterdir())[0]
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    damaged.write_bytes(content)
+    with pytest.raises(UsageError, match=damaged.name):
+        pendula.sweep("pendulum", OVER, duration=1.0, save=folder, on="here")
+
+
+def test_unfinished_files_of_a_killed_process_are_removed(tmp_path):
+    folder = tmp_path / "s"
+    pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=folder, on="here")
+    left = folder / "parts" / ".000009.npz.abc.part"
+    left.write_bytes(b"half")
+    pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=folder, on="here")
+    assert not left.exists()
+
+
+def test_another_study_is_refused_with_what_differs(tmp_path):
+    pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=tmp_path, on="here")
+    for change, word in (
+        ({"over": {"theta": [0.2]}}, "over"),
+        ({"duration": 2.0}, "duration"),
+        ({"compute": "states"}, "compute"),
+        ({"system": "cart-pole"}, "model"),
+    ):
+        arguments = {"system": "pendulum", "over": {"theta": [0.1]}, "duration": 1.0, **change}
+        with pytest.raises(UsageError, match=f"another study.*{word}"):
+            pendula.sweep(**arguments, save=tmp_path, on="here")
+
+
+def test_a_folder_with_other_things_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match=r"thesis\.tex"):
+        pendula.sweep("pendulum", {"theta": [0.1]}, save=tmp_path, on="here")
+    with pytest.raises(UsageError, match=r"no study\.json"):
+        pendula.load_sweep(tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_one_process_at_a_time(tmp_path):
+    code = (
+        "import sys, pendula\nfrom pendula.studies.store import Store\n"
+        f"store = Store({str(tmp_path)!r}, {{'identity': {{}}}})\nstore.open()\nprint('open', flush=True)\nsys.stdin.read()"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(UsageError, match="another process works on"):
+            Store(tmp_path, {"identity": {}}).open()
+    finally:
+        other.kill()
+        other.wait()
+    store = Store(tmp_path, {"identity": {}})  # the lock ended with the process
+    store.open()
+    store.close()
+
+
+def test_failed_cases_are_tried_again_on_request(tmp_path):
+    marker = tmp_path / "works"
+
+    def moody(case):
+        if case.number == 1 and not marker.exists():
+            raise RuntimeError("not today")
+        return {"value": case.initial_state["theta"]}
+
+    first = pendula.sweep("pendulum", {"theta": [1.0, 2.0, 3.0]}, moody, save=tmp_path / "s", on="here")
+    assert list(first.failures) == [1]
+    marker.touch()
+    second = pendula.sweep("pendulum", {"theta": [1.0, 2.0, 3.0]}, moody, save=tmp_path / "s", on="here")
+    assert list(second.failures) == [1]
+    third = pendula.sweep("pendulum", {"theta": [1.0, 2.0, 3.0]}, moody, save=tmp_path / "s", on="here", retry="failed")
+    assert not third.failures
+    assert third["value"].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_full_disk_keeps_what_was_finished(tmp_path, monkeypatch, quiet):
+    folder = tmp_path / "s"
+    add, written = Store.add, []
+
+    def full(self, part):
+        if len(written) == 2:
+            raise UsageError('"x" cannot be written: No space left on device')
+        written.append(part)
+        return add(self, part)
+
+    monkeypatch.setattr(Store, "add", full)
+    with pytest.raises(UsageError, match=r"No space left on device.*\n.*9 cases of 82 are kept"):
+        pendula.sweep("pendulum", OVER, duration=1.0, save=folder, on="here")
+    monkeypatch.undo()
+    assert pendula.load_sweep(folder).finished == 9
+    assert same(pendula.sweep("pendulum", OVER, duration=1.0, save=folder, on="here"), quiet)
+
+
+SCRIPT = """
+import sys, pendula
+if __name__ == "__main__":
+    found = pendula.sweep("pendulum", {over!r}, duration=1.0, save={folder!r}, workers=2)
+    print(found.finished, flush=True)
+"""
+
+
+def start(folder: Path, over: dict) -> subprocess.Popen:
+    code = SCRIPT.format(over=over, folder=str(folder))
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            if int(stat.rpartition(")")[2].split()[1]) == pid:
+                found.append(int(entry.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_study_that_is_ended_resumes_and_leaves_no_process(tmp_path, number):
+    over = {"theta": "-2:2:4001", "l": "0.5:2:10"}
+    folder = tmp_path / "s"
+    process = start(folder, over)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and len(list(folder.glob("parts/*.npz"))) < 4:
+        time.sleep(0.02)
+    workers = children(process.pid)
+    os.kill(process.pid, number)
+    process.wait(30)
+    until = time.monotonic() + 5
+    while any(map(alive, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
+    known = pendula.load_sweep(folder)
+    assert known.finished > 0
+    again = pendula.sweep("pendulum", over, duration=1.0, save=folder)
+    assert again.complete
+    cases = np.concatenate([np.load(path)["case"] for path in (folder / "parts").iterdir()])
+    assert len(cases) == len(set(cases.tolist())) == len(again)
+    assert same(again, pendula.sweep("pendulum", over, duration=1.0))
+    assert not list(folder.rglob("*.part"))
+    assert json.loads((folder / "study.json").read_text())["name"] == "pendulum"
