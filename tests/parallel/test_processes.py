@@ -324,6 +324,8 @@ from pendula.parallel.processes import Processes
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # whoever runs the tests may ignore them (nohup)
+        signal.signal(number, signal.SIG_DFL)
     {before}
     with Processes({work}, made({work}), 2) as processes:
         processes.submit(0, None)
