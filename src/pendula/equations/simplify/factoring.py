@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import reduce
 from math import gcd
@@ -12,6 +12,7 @@ from typing import Any
 from pendula.equations.simplify.polynomial import ONE, Monomial, Polynomial, Ring, times
 from pendula.equations.simplify.sizes import effort
 
+SEED = 1
 MOST_FACTORED = 24
 """Terms up to which a polynomial is factored completely."""
 
@@ -74,9 +75,22 @@ def _inner(polynomial: Polynomial, ring: Ring, rates: Container[int]) -> Any:
         found.append(_merged(polynomial, ring, rates, is_moving))
     exact = all(isinstance(x, Fraction) for x in polynomial.values())
     if exact and len(polynomial) <= MOST_FACTORED:
-        with suppress(sympy.PolynomialError):  # a generator that is no polynomial variable
+        with suppress(sympy.PolynomialError), _same_draws():  # a generator that is no polynomial variable
             found.append(sympy.factor(found[0], deep=False))
     return min(found, key=readability)
+
+
+@contextmanager
+def _same_draws() -> Iterator[None]:
+    """SymPy's random numbers from the same seed: its factoring draws points, and some draws take it minutes."""
+    from sympy.core.random import rng
+
+    before = rng.getstate()
+    rng.seed(SEED)
+    try:
+        yield
+    finally:
+        rng.setstate(before)
 
 
 def _collected(polynomial: Polynomial, ring: Ring, rates: Container[int], test: Callable[[int], bool]) -> Any:
