@@ -235,7 +235,7 @@ class _Builder:
         kinds = [*_IN_THE_PLANE] if self.flat else [*_IN_THE_PLANE, *_IN_SPACE]
         drawn = {"fixed", "spherical", *_IN_THE_PLANE, *_IN_SPACE}
         kinds += [name for name in _tree_joints() if name not in drawn]
-        kinds += self.also
+        kinds += [name for name in self.also if name in JOINTS]
         for i in range(self.count):
             name, body = f"j{i + 1}", f"body {i + 1}"
             kind = self._pick(kinds)
@@ -338,7 +338,9 @@ class _Builder:
             return []
         makers = [self._spring, self._across, self._friction, self._load, self._torque, self._generalized]
         makers += [self._across_slide, self._damper, self._spin]
-        makers += [partial(self._of_type, FORCES[name]) for name in FORCES if name not in _FORCES_BY_HAND]
+        built_in = [entry.name for entry in FORCES.entries() if entry.module.startswith("pendula.")]
+        names = [name for name in built_in if name not in _FORCES_BY_HAND] + [n for n in self.also if n in FORCES]
+        makers += [partial(self._of_type, FORCES[name]) for name in names]
         found = [self._pick(makers)() for _ in range(int(self.rng.integers(0, 6)))]
         return [f for f in found if f]
 
@@ -619,8 +621,8 @@ def random_mechanism(
         forces: may have forces besides gravity.
         closed: with a closing joint where one fits; None: for some seeds.
         bodies: how many; None: 1 to 5, by the seed.
-        also: joint types from outside the package to draw from as well; a type that is listed twice is drawn twice as
-            often.
+        also: types of joints and forces from outside the package to draw from as well; a type that is listed twice is
+            drawn twice as often.
     """
     return _Builder(seed, driven=driven, forces=forces, closed=closed, bodies=bodies, also=also).model()
 

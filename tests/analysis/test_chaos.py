@@ -260,7 +260,7 @@ def test_deviations_of_a_spinning_top_follow_neighbouring_motions() -> None:
     [
         ({"duration": -1.0}, "duration must be positive"),
         ({"transient": 200.0}, "shorter than the duration"),
-        ({"segments": 3}, "segments must be an integer"),
+        ({"segments": 3}, "segments must be a whole number from 20"),
         ({"stepper": "euler"}, "there is no stepper"),
         ({"segments": 20, "transient": 80.0}, "too few segments"),
     ],

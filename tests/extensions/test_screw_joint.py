@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
@@ -236,12 +239,25 @@ def test_it_is_drawn(tmp_path: Path) -> None:
     assert [shape.kind for shape in ground.shapes] == ["polyline"]  # the rail along which it runs
 
 
-def test_workers_know_it() -> None:
+@pytest.mark.parametrize("inherits", [True, False], ids=["forked", "spawned"])
+def test_workers_know_it(inherits: bool) -> None:
+    """Also those that inherit nothing: with another thread, processes are not forked."""
+    done = threading.Event()
+    if not inherits:
+        threading.Thread(target=done.wait, daemon=True).start()
     system = pendula.compile_system(nut())
     starts = {"s": np.linspace(0.0, 1.0, 40)}
     many = pendula.simulate_many(system, 0.3, starts, workers=2)
+    done.set()
     one = pendula.simulate_many(system, 0.3, starts, workers=1)
     assert np.array_equal(many["s"], one["s"])
+
+
+def test_executors_know_it() -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        found = pendula.sweep(nut(), {"s": [0.0, 0.5]}, duration=0.3, on=pool)
+    assert not found.failures
+    assert np.array_equal(found["end.s"], pendula.sweep(nut(), {"s": [0.0, 0.5]}, duration=0.3, on="here")["end.s"])
 
 
 @pytest.mark.parametrize("engine", ["symbolic", "recursive"])

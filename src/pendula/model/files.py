@@ -126,11 +126,11 @@ def _too_much(text: str) -> Iterator[Problem]:
     tables = len(_TABLE.findall(text))
     if tables > MOST_TABLES:
         yield Problem("file", "", f"it has {tables} tables, at most {MOST_TABLES} are allowed", "split the model")
-    elif text.count("=") + text.count(",") > MOST_MARKS or text.count(".") > MOST_MARKS:
-        yield Problem("model", "", f"it has more than {MOST_VALUES} numbers and texts", "split the model")
     elif _LONG_KEY.search(text):
         cause = f"it is not a model: a key has more than {MOST_DOTS} parts joined by dots"
         yield Problem("file", "", cause)
+    elif text.count("=") + text.count(",") > MOST_MARKS or text.count(".") > MOST_MARKS:
+        yield Problem("model", "", f"it has more than {MOST_VALUES} numbers and texts", "split the model")
 
 
 def _printable(text: str) -> str:

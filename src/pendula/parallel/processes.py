@@ -259,7 +259,7 @@ class Processes:
         fork = sys.platform == "linux" and threading.active_count() == 1
         context = multiprocessing.get_context("fork" if fork else "spawn")
         mine, its = context.Pipe()
-        make, arguments = (_given, (self._work,)) if fork else self._remake
+        make, arguments = (_given, (self._work,)) if fork else (_unpacked, (bytes(ForkingPickler.dumps(self._remake)),))
         others = [mine, *(worker.pipe for worker in self._workers)] if fork else []
         given = (its, others, make, arguments, os.getpid(), main_thread, loaded())
         process = context.Process(target=main, args=given)  # type: ignore[attr-defined]
@@ -373,6 +373,12 @@ def _await_end(process: Any, seconds: float) -> None:
 
 def _given(work: Any) -> Any:
     return work
+
+
+def _unpacked(content: Any) -> Any:
+    """What a spawned process works by; it is unpacked there after the extensions are loaded that it may be made of."""
+    make, arguments = pickle.loads(content)
+    return make(*arguments)
 
 
 def _how(code: int | None) -> str:

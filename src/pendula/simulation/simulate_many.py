@@ -26,11 +26,9 @@ from pendula.simulation.store import CHUNK_BYTES, Store
 from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
 from pendula.storage.room import bytes_of, refuse_if_too_large
-from pendula.system.build import compile_system
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array, State
-from pendula.system.recursive import RecursiveSystem
 from pendula.system.system import System
 from pendula.words import counted
 
@@ -230,13 +228,6 @@ def _chunks(starts: Starts, table: Array, settings: ManySettings, size: int) -> 
     ]
 
 
-def _make_job(model: Any, formulation: str) -> Job:
-    """The job in a spawned process, which inherits nothing."""
-    if formulation == RecursiveSystem.engine:
-        return Job(compile_system(model, engine=formulation))
-    return Job(compile_system(model, formulation))
-
-
 def _results(
     system: System, chunks: list[Chunk], workers: int, runs: int, on_progress: Callable[[int, int], object] | None
 ) -> Iterator[Found]:
@@ -257,7 +248,7 @@ def _results(
         return
     if has_lane_program(system):
         job.bound(chunks[0].parameters[:1])  # compiled once, before processes are forked
-    remake = (_make_job, (system.model, system.formulation))
+    remake = (Job, (system,))  # a system is sent as its recipe
     report = (lambda ended: on_progress(ended, runs)) if on_progress is not None else (lambda ended: None)
     for _, found in run_chunks(job, remake, chunks, workers, report):
         yield found

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDied
+from pendula.extensions import load_again
 from pendula.parallel.processes import Done, Processes, available_cores
 from pendula.studies.recipe import Part, Recipe, Task, Work
 
@@ -147,7 +148,9 @@ def compute_task(recipe: bytes, task: Task) -> Part:
         work = _made.get(recipe)
         if work is None:
             _made.clear()  # one study at a time
-            work = _made[recipe] = Work(pickle.loads(recipe))
+            extensions, content = pickle.loads(recipe)
+            load_again(extensions)  # before what may be made of them
+            work = _made[recipe] = Work(pickle.loads(content))
     return work(task, lambda ended, of: None)
 
 
@@ -198,7 +201,7 @@ class Futures:
 
 def _pickled(recipe: Recipe) -> bytes:
     try:
-        return pickle.dumps(recipe)
+        return pickle.dumps((recipe.extensions, pickle.dumps(recipe)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise NotSupported(
             f"the study cannot be sent to other processes: {error}.\n"
