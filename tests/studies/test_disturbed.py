@@ -85,6 +85,7 @@ def test_a_local_dask_cluster_gives_the_same_digits(quiet, tmp_path):
     assert found.complete
 
 
-def test_a_scheduler_that_is_not_there_is_named():
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr("pendula.studies.runners.CONNECT", 0.3)
     with pytest.raises(UsageError, match="no Dask scheduler"):
         pendula.sweep(**study(3, 1.0), on="tcp://127.0.0.1:1")

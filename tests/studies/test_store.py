@@ -16,6 +16,7 @@ import pendula
 from pendula.errors import UsageError
 from pendula.studies.store import Store, part_table, read_parts
 from pendula.tables.formats import write_table
+from tests.helpers import slow_too
 from tests.studies.disturbances import alive, children
 
 OVER = {"theta": "-2:2:41", "l": [0.5, 1.0]}
@@ -193,7 +194,7 @@ def start(folder: Path, over: dict) -> subprocess.Popen:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", slow_too([signal.SIGKILL, signal.SIGINT], [signal.SIGTERM]))
 def test_a_study_that_is_ended_resumes_and_leaves_no_process(tmp_path, number):
     over = {"theta": "-2:2:4001", "l": "0.5:2:10"}
     folder = tmp_path / "s"

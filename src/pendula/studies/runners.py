@@ -21,7 +21,8 @@ from pendula.extensions import load_again
 from pendula.parallel.processes import Done, Processes, available_cores
 from pendula.studies.recipe import Part, Recipe, Task, Work
 
-POLL = 0.2  # seconds
+CONNECT = 5.0
+"""seconds to wait for a Dask scheduler"""
 
 
 class Runner(Protocol):
@@ -242,7 +243,7 @@ class Dask:
         self._cluster: Any = None
         self._own = not hasattr(self.on, "submit")
         self._client: Any = None
-        self._connect(5.0)
+        self._connect(CONNECT)
         self._share()
 
     def _connect(self, seconds: float) -> None:
@@ -343,7 +344,7 @@ class Dask:
             try:
                 if self._own:
                     _quietly(self._client.close)
-                    self._connect(5.0)
+                    self._connect(CONNECT)
                 self._share()
                 for one in self._pending.values():
                     one.future = self._submitted(one.task)
