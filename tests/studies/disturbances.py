@@ -197,11 +197,18 @@ class Cluster:
             with_suppressed_kill(child)
 
     def restart_scheduler(self) -> None:
-        """Kills the scheduler and starts another at the same address, with workers that know it."""
+        """Kills the scheduler and starts another at the same address.
+
+        Workers of Dask end when they lose their scheduler; as a cluster's manager does, this starts others.
+        """
         self.scheduler.kill()
         self.scheduler.wait()
         time.sleep(1.0)
         self.scheduler = self._start("scheduler", "--port", str(self.port), "--no-dashboard", "--host", "127.0.0.1")
+        until = time.monotonic() + 10
+        while any(worker.poll() is None for worker in self.workers) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.workers = [worker if worker.poll() is None else self._worker() for worker in self.workers]
 
     def __enter__(self) -> Cluster:
         return self

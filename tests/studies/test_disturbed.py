@@ -63,8 +63,8 @@ def test_dask_with_a_killed_worker_and_a_restarted_scheduler(tmp_path):
             time.sleep(0.05)
         cluster.kill_worker()
         time.sleep(2.0)
-        cluster.restart_scheduler()
         running = process.poll() is None
+        cluster.restart_scheduler()
         said = process.communicate(timeout=300)[0]
     assert running, "the study ended before it was disturbed"
     assert process.returncode == 0, said
