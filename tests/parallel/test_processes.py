@@ -85,6 +85,9 @@ class Unpicklable(Exception):
     def __init__(self, first, second):
         super().__init__(f"{first} and {second}")
 
+    def __reduce_ex__(self, protocol):
+        raise TypeError("never")  # packages such as tblib make other exceptions picklable
+
 
 def raising(task, tell):
     if task == "zero":
