@@ -13,7 +13,7 @@ import symengine as se
 from symengine.lib import symengine_wrapper as wrapper
 
 from pendula.equations.translate import function_name
-from pendula.errors import NotSupported, PendulaError
+from pendula.errors import ComputationError, NotSupported, PendulaError
 from pendula.model.expressions.functions import PRIMITIVES
 from pendula.system.code.program import STATE, Program
 
@@ -72,7 +72,7 @@ class Lowering:
             return known
         program = self.program
         if isinstance(e, se.Number) or (not e.args and not isinstance(e, se.Symbol) and not _boolean(e)):
-            result = program.constant(float(e))
+            result = program.constant(_real(e))
         elif e.is_Add:
             result = self._sum(e)
         elif e.is_Mul:
@@ -93,12 +93,12 @@ class Lowering:
         """A product as a number and the values of its other factors."""
         if not e.is_Mul:
             if isinstance(e, se.Number):
-                return float(e), []
+                return _real(e), []
             return 1.0, [self._lower(e)]
         coefficient, factors = 1.0, []
         for arg in e.args:
             if isinstance(arg, se.Number):
-                coefficient *= float(arg)
+                coefficient *= _real(arg)
             else:
                 factors.append(self._lower(arg))
         return coefficient, factors
@@ -196,3 +196,18 @@ class Lowering:
 
 def _boolean(e: Any) -> bool:
     return isinstance(e, (wrapper.BooleanAtom, bool))
+
+
+def _real(number: Any) -> float:
+    """A number of SymEngine as a float.
+
+    Raises:
+        ComputationError: it is none, such as an undirected infinity that simplification left behind.
+    """
+    try:
+        return float(number)
+    except RuntimeError:
+        raise ComputationError(
+            f"an expression of the equations has the constant value {number}, which is no real number.\n"
+            "  Try: look for a division by zero in the expressions of the model, for its parameters."
+        ) from None
