@@ -19,6 +19,8 @@ CLOSE = 1e-10  # relative: rounding, where M is well conditioned
 SEEDS = (3, 8, 15)
 """a plane tree with prescribed motions, a tree in space with a ball, a closed loop"""
 MORE_SEEDS = [seed for seed in range(60) if seed not in SEEDS]
+REFUSED = (5, 7, 11, 23, 57)
+"""of these, the ones with an armature of a prescribed motion that the recursion does not support"""
 
 
 def with_rotors(model: Model, seed: int) -> Model:
@@ -54,10 +56,11 @@ def test_formulations_agree_on_random_mechanisms_with_rotors(seed: int) -> None:
 def test_the_recursion_agrees_with_symbolic_equations(seed: int) -> None:
     model = with_rotors(random_mechanism(seed), seed)
     symbolic = pendula.compile_system(model, engine="symbolic")
-    try:
-        recursive = pendula.compile_system(model, engine="recursive")
-    except NotSupported:
-        pytest.skip("the recursion does not support a joint of this mechanism")
+    if seed in REFUSED:
+        with pytest.raises(NotSupported, match="armature of a prescribed motion"):
+            pendula.compile_system(model, engine="recursive")
+        return
+    recursive = pendula.compile_system(model, engine="recursive")
     assert isinstance(recursive, RecursiveSystem)
     t, q, v = states(symbolic, 10)
     for what in ("accelerations", "forces", "energies", "power"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import inspect
 import json
 import math
 import re
@@ -557,6 +558,7 @@ def test_choices_are_those_of_the_registries(client):
     assert [one["name"] for one in found["languages"]] == list(formats("Equations"))
     assert [one["name"] for one in found["steppers"]] == list(STEPPERS)
     assert found["figures"] == list(FIGURES)
+    assert found["runs"]["tol"] == inspect.signature(pendula.simulate).parameters["tol"].default
 
 
 def test_the_library_and_the_schema_are_served(client):

@@ -198,6 +198,7 @@ def test_a_model_is_saved_whole_and_read_back(tmp_path):
         folder.write_model("a model.toml", "mine", first)
     assert refused.value.status == 409
     assert folder.read_model("a model.toml") == "new"
+    assert folder.write_model("a model.toml", "new", first) == folder.write_model("a model.toml", "new")  # once more
     assert sorted(os.listdir(tmp_path)) == ["a model.toml"]
 
 

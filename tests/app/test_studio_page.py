@@ -313,7 +313,16 @@ def test_a_page_that_is_opened_again_shows_what_was_there(home):
         assert tab.run("window.pendula.model.parameters.g") == 1.62
         tab.until(f"document.querySelectorAll('#study-equilibria tr').length === {rows}")
         assert "earlier version" in tab.text_of("#study-equilibria .stale:not([hidden])")
+        tab.run("""(send => {  // what is saved from here on never arrives
+          window.fetch = (path, how) => how?.method === "PUT" ? new Promise(() => {}) : send(path, how);
+        })(window.fetch)""")
+        tab.write("parameters g", "3.72")
+        tab.until("window.pendula.text.includes('g = 3.72')")
+        tab.visit()
+        assert tab.run("window.pendula.model.parameters.g") == 3.72
+        tab.until("document.getElementById('saved').dataset.state === 'saved'")
         assert tab.troubles == []
+    assert pendula.load(home.folder / "again.toml").parameter_values["g"] == 3.72
 
 
 @pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["light", "dark"])

@@ -1,7 +1,8 @@
 """Worker processes that compute tasks, replace those that die, and end with their parent.
 
 Everything happens in the thread that calls: there is no managing thread, so that processes can be forked at any time,
-and no lock or queue that a killed worker could leave locked. Each worker has a pipe of its own.
+and no lock or queue that a killed worker could leave locked. The main process
+talks to each worker through a separate pipe.
 """
 
 from __future__ import annotations

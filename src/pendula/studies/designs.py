@@ -44,8 +44,8 @@ def draws(
 ) -> dict[str, Array]:
     """Sampled values by name.
 
-    Every name has a random stream of its own: a further name (for Sobol, one after the others) leaves the rest as they
-    were. Replicates are independent randomizations of the same design.
+    Each name has a separate random stream: adding a name (for Sobol, after the others) leaves the values of the rest
+    as they were. Replicates are independent randomizations of the same design.
 
     Sobol points are scrambled as Owen proposed (nested uniform scrambling, 1995), with a hash in place of his tree of
     random permutations. SciPy's quicker scrambling (Matousek's linear one) has the same variance, but for smooth

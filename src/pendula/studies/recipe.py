@@ -256,7 +256,7 @@ class Work:
         return Computed(tuple(blocks), failures)
 
     def _system(self, chosen: dict[str, Any], inputs: tuple[str, ...]) -> System:
-        """The system with a formulation or an engine of its own, and with parameters for inputs that vary."""
+        """The system by a chosen formulation or engine, and with parameters for inputs that vary."""
         key = (*sorted(chosen.items()), inputs)
         if key not in self._systems:
             system = self._recipe.system

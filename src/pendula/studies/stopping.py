@@ -107,7 +107,7 @@ class Stage:
 def next_stage(goal: Goal, design: str, values: npt.ArrayLike | None = None) -> Stage:
     """The next stage of a study, from all values so far, or that it is done.
 
-    The answer depends on the values alone, so a study that was interrupted goes on as an undisturbed one. Random
+    The answer depends on the values alone, so an interrupted study takes the same stages as an undisturbed one. Random
     samples are extended, Latin hypercubes get further replicates, and every Sobol sequence is doubled.
 
     Args:

@@ -248,7 +248,7 @@ async def schema(request: Request) -> Response:
 
 
 async def choices(request: Request) -> Response:
-    """Names from the registries: formulations, languages, steppers, figures."""
+    """Names from the registries: formulations, languages, steppers, figures; default settings of runs."""
     return await _answer(request, "choices", {})
 
 

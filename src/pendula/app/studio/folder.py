@@ -129,11 +129,12 @@ class Folder:
         Args:
             name: of the file.
             text: its content; also one that is not a valid model yet.
-            version: if given, the version that this one replaces: if another one is there, nothing is written.
+            version: if given, the version that this one replaces: if the file holds another one, and not this text
+                already, nothing is written.
         """
         target = self.path / checked_name(name, (MODEL,))
         self._refuse_other_than_file(target)
-        if version is not None and target.exists() and version_of(self.read_model(name)) != version:
+        if version is not None and target.exists() and version_of(self.read_model(name)) not in (version, version_of(text)):
             raise Refused(409, f'"{name}" was changed elsewhere since it was read here')
         try:
             write_text(target, text)

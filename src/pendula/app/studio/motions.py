@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST = 1e7
 """Longest duration of a run [time unit]."""
+SAMPLES = 500
+"""Number of samples of a run unless asked otherwise."""
 MOST_SAMPLES = 20_000
 MOST_RUNS = 100_000
 MOST_NUMBERS = 4_000_000
@@ -75,7 +77,7 @@ def simulated(job: Job, text: str, options: Options, *, preview: bool = False, *
     how: dict[str, Any] = {
         "duration": options.number("duration", 10.0, 0.0, LONGEST),
         "tol": options.number("tol", TOLERANCE, 1e-15, 1.0),
-        "samples": options.count("samples", 500, 2, MOST_SAMPLES),
+        "samples": options.count("samples", SAMPLES, 2, MOST_SAMPLES),
         "stepper": options.text("stepper", "dop853"),
         "step": number_of(options.value("step"), "step", {}) if "step" in options else None,
         "events": list(options.texts("events", 20)),
@@ -212,7 +214,7 @@ def compare(job: Job) -> dict[str, Any]:
         raise UsageError("runs must name two results")
     asked = [earlier(job, name) for name in names]
     duration = min(options.number("duration", 10.0, 0.0, LONGEST) for _, options in asked)
-    times = np.linspace(0.0, duration, job.options.count("samples", 500, 2, MOST_SAMPLES))
+    times = np.linspace(0.0, duration, job.options.count("samples", SAMPLES, 2, MOST_SAMPLES))
     runs = [simulated(job, text, options, duration=duration, samples=times) for text, options in asked]
     count = min(len(one) for one in runs)
     first, second = (one.joint_layout for one in runs)

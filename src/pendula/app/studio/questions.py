@@ -70,11 +70,13 @@ def _schema(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page offers: formulations, languages of equations, steppers and figures, as they are registered."""
+    """What a page offers, as it is registered, and how runs are computed unless asked otherwise."""
     from pendula.app.studio.exports import FIGURES
+    from pendula.app.studio.motions import SAMPLES
     from pendula.equations.formulations.registry import FORMULATIONS
     from pendula.formats import formats
     from pendula.numerics.steppers.stepper import STEPPERS
+    from pendula.simulation.defaults import TOLERANCE
 
     languages = formats("Equations")
     return {
@@ -82,6 +84,7 @@ def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
         "languages": [{"name": name, "summary": languages.summary(name)} for name in languages],
         "steppers": [{"name": name, "summary": STEPPERS.summary(name)} for name in STEPPERS],
         "figures": list(FIGURES),
+        "runs": {"tol": TOLERANCE, "samples": SAMPLES},
     }
 
 

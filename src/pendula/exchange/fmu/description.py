@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 from pendula.exchange.fmu.program import Source
 from pendula.exchange.fmu.variables import Variable
+from pendula.simulation.defaults import TOLERANCE
 
 Element = ElementTree.Element
 Kind = Literal["cs", "me", "both"]
 
 SOURCE_FILE = "model.c"
-TOLERANCE = 1e-8
 STOP_TIME = 10.0
 
 _CAUSALITY = {

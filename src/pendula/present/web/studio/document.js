@@ -4,6 +4,8 @@ const CHECK_AFTER = 250; // milliseconds after the last change
 const SAVE_AFTER = 700;
 const TOGETHER = 900; // changes of one field within this time are undone together
 const MOST_STEPS = 200;
+const UNSENT = "pendula-unsent"; // where the browser keeps a change that the folder does not have yet
+const LONGEST_UNSENT = 1_000_000; // characters of such a change
 const LONGEST_BEFORE = 700_000; // characters of a text whose comments the server is asked to keep
 
 /** @typedef {{text: string, data: any}} Version */
@@ -98,7 +100,13 @@ export function createDocument(server) {
       return;
     }
     saveTimer = window.setTimeout(save, SAVE_AFTER);
+    keepUnsent();
     emit("saved", { state: "waiting" });
+  }
+
+  /** Keeps a change in the browser until the folder has it: a page that goes may be ended before it can send anything. */
+  function keepUnsent() {
+    if (now.text.length < LONGEST_UNSENT) sessionStorage.setItem(UNSENT, JSON.stringify({ text: now.text, version, file }));
   }
 
   /** Writes the model into the folder. @param {boolean} force also over a file that someone else has changed */
@@ -115,6 +123,7 @@ export function createDocument(server) {
       savedText = text;
       version = (found && found.version) || "";
       conflict = false;
+      sessionStorage.removeItem(UNSENT);
       emit("saved", { state: "saved" });
     } catch (/** @type {any} */ error) {
       conflict = error.status === 409;
@@ -191,6 +200,16 @@ export function createDocument(server) {
       source = "text";
       emit("history");
       checkSoon();
+    },
+    /**
+     * A model from the folder. If the page was left before its last change reached the folder, it takes over that change.
+     * @param {string} name of its file @param {{text: string, version: string}} found
+     */
+    openFound(name, { text, version }) {
+      const left = JSON.parse(sessionStorage.getItem(UNSENT) || "null");
+      sessionStorage.removeItem(UNSENT);
+      const newer = left && left.file === name && left.version === version;
+      return self.open({ text: newer ? left.text : text, version, file: name, saved: !newer });
     },
     /** Waits until the last change has been checked. */
     async settle() {

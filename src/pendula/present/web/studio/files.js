@@ -62,8 +62,7 @@ export function createFiles(tools) {
 
   /** @param {string} name */
   async function openFile(name) {
-    const { text, version } = await server.get(`/api/models/${encodeURIComponent(name)}`);
-    await model.open({ text, version, file: name, saved: true });
+    await model.openFound(name, await server.get(`/api/models/${encodeURIComponent(name)}`));
   }
 
   async function startNew() {

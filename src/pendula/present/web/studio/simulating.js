@@ -5,7 +5,6 @@ import { byId, element } from "../page.js";
 import { fillOptions, groupsOf, pick, settings, typed } from "./study.js";
 
 const STORED = "pendula-run"; // where the browser keeps the settings of runs
-const STANDARD = { tol: "1e-8", samples: "500", stepper: "", formulation: "" };
 
 /**
  * A motion that grows piece by piece.
@@ -41,6 +40,8 @@ export function growingMotion(first, content) {
 
 /** What runs are computed with, as the dialog shows it. @param {any} tools */
 function createSettings(tools) {
+  const { tol, samples } = tools.choices.runs;
+  const STANDARD = { tol: String(tol), samples: String(samples), stepper: "", formulation: "" };
   let chosen = { ...STANDARD };
   try {
     chosen = { ...STANDARD, ...JSON.parse(localStorage.getItem(STORED) || "{}") };
