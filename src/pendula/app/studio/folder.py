@@ -134,7 +134,8 @@ class Folder:
         """
         target = self.path / checked_name(name, (MODEL,))
         self._refuse_other_than_file(target)
-        if version is not None and target.exists() and version_of(self.read_model(name)) not in (version, version_of(text)):
+        expected = (version, version_of(text))
+        if version is not None and target.exists() and version_of(self.read_model(name)) not in expected:
             raise Refused(409, f'"{name}" was changed elsewhere since it was read here')
         try:
             write_text(target, text)
