@@ -111,3 +111,26 @@ def test_no_file_names_a_folder_of_one_machine() -> None:
             if MACHINE_PATH.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}")
     assert not found
+
+
+LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
+
+
+def test_links_between_pages_lead_to_files_and_headings_that_are_there() -> None:
+    for page in sorted(file for file in tracked_files() if file.suffix == ".md"):
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in LINK.findall(text):
+            path, _, heading = target.partition("#")
+            if ":" in path or Path(path).suffix not in ("", ".md", ".py", ".toml"):
+                continue  # other places, and what the examples of a page write
+            linked = (page.parent / path) if path else page
+            assert linked.exists(), f"{page.relative_to(ROOT)} links to {target}"
+            if heading and linked.suffix == ".md":
+                assert heading in headings(linked), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def headings(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    lines = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE).splitlines()
+    titles = [re.sub(r"^#+ ", "", line) for line in lines if re.match(r"#+ ", line)]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

@@ -21,7 +21,7 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Case:
-    """One case of a study, as a function of the user's own gets it.
+    """One case of a study, as a user's function gets it.
 
     Attributes:
         number: of the case in its study.
