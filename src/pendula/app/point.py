@@ -281,12 +281,22 @@ def _by_values(asked: Asked, given: Mapping[str, str], progress: Progress) -> Ch
         return Chosen(point, f"the values given with --at; {some(others)}, not given, as at equilibrium {name}")
     from pendula.present.words.equilibria import place
 
-    nearest = min(found, key=lambda e: far[e.name])
+    pose = _pose(asked, numbers)
+    nearest = min(found, key=lambda e: _distance(asked.system, e, pose, found.circles))
     where = place(asked.system, nearest)
     raise NotAnEquilibrium(
         f"{first}\n  The nearest equilibrium is {nearest.name}: {where}. Try: --at {nearest.name}",
         residual=refused.residual,
     )
+
+
+def _pose(asked: Asked, numbers: Mapping[str, float]) -> dict[str, float]:
+    """Angles and lengths of the whole pose with the given values: loops closed, others at zero."""
+    from pendula.analysis.equilibria.equilibrium import closed_state
+
+    joints, vector = asked.system.in_joints, asked.system.parameters
+    state = joints.read_state(closed_state(asked.system, numbers, vector), vector)
+    return {n: state[n] for n, kind in _kinds(asked.system).items() if n in numbers or kind in ("angle", "length")}
 
 
 def _assumed(asked: Asked, others: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
-from pendula.system.loops.assembly import assemble_holding
+from pendula.system.loops.assembly import assemble_holding, not_kept
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
@@ -24,12 +25,21 @@ def energy_size(system: System, start: State, vector: Array) -> float:
     return max(kinetic, float(gravity * mass) * typical_length(system, vector)) or 1.0
 
 
+class Start(NamedTuple):
+    """A consistent initial state, notes on what moved, and doubts whether it is the one that was asked for."""
+
+    state: State
+    notes: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+
+
 def start_state(
     system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array
-) -> tuple[State, tuple[str, ...]]:
-    """The initial state at time t, projected onto the constraints with the least change, and notes on what moved.
+) -> Start:
+    """The initial state at time t, projected onto the constraints with the least change.
 
-    Coordinates and speeds given by name stay if they can, before those that the model gives.
+    Coordinates and speeds given by name stay if they can, before those that the model gives. A doubt names given
+    coordinates that had to move by more than rounding.
 
     Raises:
         UsageError: the state belongs to another system, or is not finite.
@@ -52,18 +62,23 @@ def start_state(
         state = system.in_joints.initial_state(vector, t=t).replace(given or {})
         asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, _hints(system, given or {})
         named = {n for n in given or {} if n in state}
-        written = named | {n for n in system.model.initial if n in state}
+        written = named | {*system.model.initial}
     if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
         bad = [n for n in state if not np.isfinite(state[n])]
         raise UsageError(f'the initial value of "{bad[0]}" is not finite')
     found = assemble_holding(system, state, vector, asked, (written, named))
     if not found.moved:
-        return found.state, early
+        return Start(found.state, early)
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]
     unit = {**system.layout.units, **system.in_joints.layout.units}
     text = ", ".join(f"{n} by {x:.3g} {unit[n]}" for n, x in largest)
     more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
-    return found.state, (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")
+    notes = (*early, f"the initial state was moved to satisfy the constraints: {text}{more}")
+    if wrong := not_kept(found, named, vector):
+        return Start(found.state, notes, (f"the run does not start where it should: {wrong}",))
+    if not named and (wrong := not_kept(found, written, vector)):
+        notes += (f"initial values of the model: {wrong}",)
+    return Start(found.state, notes)
 
 
 def _hints(system: System, given: Mapping[str, float | str]) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ class Course:
         events: the events to detect.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_samples: called as (t, q, v) with new samples.
+        doubts: whether the start is the one that was asked for.
     """
 
     system: System
@@ -52,6 +53,7 @@ class Course:
     events: Sequence[Event] = ()
     on_progress: Callable[[float, float, int], object] | None = None
     on_samples: Callable[[Array, Array, Array], object] | None = None
+    doubts: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """For other processes: without the functions of the caller, and without machine code."""

@@ -123,12 +123,13 @@ def simulate(
     if wanted:
         settings.stepper.require("events")
     vector = parameter_vector(system, parameters)
-    start, notes = start_state(system, initial_state, settings.span[0], vector)
+    start, notes, doubts = start_state(system, initial_state, settings.span[0], vector)
     notes += about
     if isinstance(system.inputs, RunInputs) and chart_switching and has_singular_charts(system):
         settings = replace(settings, chart_switching=False)
         notes += ("the run stays in its coordinates near their singularities, because of its inputs over time",)
-    return follow(Course(system, vector, start, settings, wanted, on_progress, on_samples), notes, on_failure)
+    course = Course(system, vector, start, settings, wanted, on_progress, on_samples, doubts)
+    return follow(course, notes, on_failure)
 
 
 def _refuse_too_many_samples(system: System, settings: Settings) -> None:

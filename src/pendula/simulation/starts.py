@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.errors import PendulaError, UsageError
 from pendula.system.layout import Array, Layout, State
-from pendula.system.loops.assembly import assemble_holding
+from pendula.system.loops.assembly import assemble_holding, not_kept
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System, has_gaps
 
@@ -65,11 +65,13 @@ class Starts:
             state = State(self.t, self.q[run], self.v[run], layout)
             asked = named & {*system.in_joints.layout.speeds}
             try:
-                found = assemble_holding(system, state, vector, asked, (named | self.written, named)).state
+                found = assemble_holding(system, state, vector, asked, (named | self.written, named))
             except PendulaError as error:
                 failed[run] = " ".join(str(error).split())
-            else:
-                q[run], v[run] = found.q, found.v
+                continue
+            if wrong := not_kept(found, named, vector):
+                failed[run] = wrong
+            q[run], v[run] = found.state.q, found.state.v
         return q, v, failed
 
 
@@ -110,7 +112,7 @@ def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Sta
     for name, column in columns.items():
         which, k = layout.position(name)
         (q if which == "q" else v)[:, k] = column
-    return Starts(0.0, q, v, (frozenset(given),), True, _written(system))
+    return Starts(0.0, q, v, (frozenset(given),), True, frozenset(system.model.initial))
 
 
 def _column(name: str, value: Any) -> Array:
@@ -136,11 +138,6 @@ def _model_states(system: System, parameters: Array, runs: int) -> tuple[Array, 
     return np.array(np.broadcast_to(q, (runs, q.shape[1]))), np.array(np.broadcast_to(v, (runs, v.shape[1])))
 
 
-def _written(system: System) -> frozenset[str]:
-    layout = system.in_joints.layout
-    return frozenset(system.model.initial) & {*layout.coordinates, *layout.speeds}
-
-
 def _from_mappings(system: System, given: Sequence[Mapping[str, float]], parameters: Array) -> Starts:
     q, v = _model_states(system, parameters, len(given))
     layout = system.in_joints.layout
@@ -148,7 +145,7 @@ def _from_mappings(system: System, given: Sequence[Mapping[str, float]], paramet
         for name, value in values.items():
             which, k = layout.position(name)
             (q if which == "q" else v)[run, k] = float(value)
-    return Starts(0.0, q, v, tuple(frozenset(values) for values in given), True, _written(system))
+    return Starts(0.0, q, v, tuple(frozenset(values) for values in given), True, frozenset(system.model.initial))
 
 
 def _from_states(system: System, given: Sequence[State]) -> Starts:

@@ -178,8 +178,9 @@ class Trajectory(Tabular):
     def ok(self) -> bool:
         """Whether the run did all that was asked, and nothing speaks against trusting it.
 
-        Energy that is off by more than 0.001 of its scale, loops open by more than 0.001 of a typical length, and a
-        branch that may have changed in a singular pose do; ``doubts`` says which.
+        Energy that is off by more than 0.001 of its scale, loops open by more than 0.001 of a typical length, a branch
+        that may have changed in a singular pose, and given coordinates that the loops did not allow at the start do;
+        ``doubts`` says which.
         """
         return self.outcome.ok and not self.doubts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,8 +22,8 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.orientation.singularities import Nearest, nearest_singularity, singularities
-from pendula.system.parameters import Parameters
-from pendula.system.system import System
+from pendula.system.parameters import Parameters, typical_steps
+from pendula.system.system import System, has_gaps
 from pendula.words import counted, readable, some
 
 BALANCED = 1e-8
@@ -184,18 +184,32 @@ def equilibrium_at(
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
-        worst = int(np.argmax(np.abs(left)))
-        names = system.model.unit_names
-        turns = system.layout.speed_kinds[worst] == "angle"
-        kind, unit = ("torque", names.torque) if turns else ("force", names.force)
+        remains = _largest_force(system, left, () if isinstance(point, State) or point is None else tuple(point))
         raise NotAnEquilibrium(
-            f"this state is not an equilibrium: an unbalanced {kind} of {left[worst]:.6g} {unit} remains on "
-            f'"{system.layout.speeds[worst]}" ({100 * share:.2g} % of a typical force).\n'
+            f"this state is not an equilibrium: {remains} ({100 * share:.2g} % of a typical force).\n"
             "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )
     _refuse_hidden_force(balance, state)
     return describe(balance, state.q, state.v, share, name)
+
+
+def _largest_force(system: System, left: Array, given: Collection[str]) -> str:
+    """The largest unbalanced force in words; with constraints, on a speed of the motion that they allow.
+
+    With constraints, ``left`` is itself an admissible motion d (G d = 0), and f . d = d . d. Per unit of one of its
+    speeds this is the force on that speed, while an entry of ``left`` depends on the units of the others.
+    """
+    layout, force, where = system.layout, left, ""
+    worst = int(np.argmax(np.abs(left)))
+    if has_gaps(system):
+        size = np.abs(left) / typical_steps(system)
+        own = [k for n, k in zip(layout.coordinates, layout.speed_of, strict=True) if n in given and k >= 0]
+        worst = max([k for k in own if size[k] > 1e-3 * size.max()] or range(len(left)), key=lambda k: size[k])
+        force, where = np.full(len(left), left @ left / left[worst]), ", in a motion that the constraints allow"
+    names = system.model.unit_names
+    kind, unit = ("torque", names.torque) if layout.speed_kinds[worst] == "angle" else ("force", names.force)
+    return f'an unbalanced {kind} of {force[worst]:.6g} {unit} remains on "{layout.speeds[worst]}"{where}'
 
 
 def _refuse_hidden_force(balance: Balance, state: State) -> None:

@@ -17,7 +17,7 @@ from pendula.analysis.equilibria.turning import Turning
 from pendula.system.layout import Array
 from pendula.system.loops.assembly import row_scales
 from pendula.system.orientation.maps import moved
-from pendula.system.parameters import typical_length
+from pendula.system.parameters import typical_steps
 from pendula.system.system import System
 
 SETTLED = 1e-9
@@ -143,8 +143,7 @@ def shares_of(typical: Array, force: float) -> Array | None:
 
 def speed_sizes(balance: Balance) -> Array:
     """A radian for every angle, a typical length for every other speed."""
-    kinds = balance.system.layout.speed_kinds
-    return np.where([k == "angle" for k in kinds], 1.0, typical_length(balance.system, balance.parameters))
+    return typical_steps(balance.system, balance.parameters)
 
 
 def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:

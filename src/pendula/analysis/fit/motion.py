@@ -112,7 +112,7 @@ class Experiment:
             return self.system.in_joints.initial_state(vector, t=t).replace(self._start | trial)
         given = self._start | trial
         try:
-            state = start_state(self.system, given, t, vector)[0]
+            state = start_state(self.system, given, t, vector).state
         except LoopNotClosed as error:
             raise ComputationError(f"{self.data.source}: {error}") from None
         for name, value in given.items():

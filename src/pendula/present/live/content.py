@@ -72,7 +72,7 @@ def live_content(
             "  Try: simulate it and write an animation, which plays any number of bodies."
         )
     system = compile_system(model)
-    start, _ = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
+    start = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None)).state
     drawing = draw(model, typical_length(system))
     marked, watched = _events(system, events)
     live = write_live(model, geometry=drawing.scalars, events=watched, wrenches=len(model.bodies) <= MOST_WRENCHES)

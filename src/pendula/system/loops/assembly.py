@@ -12,10 +12,10 @@ from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
-from pendula.numerics.solvers.newton import solve_least_change
+from pendula.numerics.solvers.newton import LeastChange, solve_least_change
 from pendula.system.layout import Array, State
 from pendula.system.orientation.maps import moved
-from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.parameters import Parameters, parameter_vector, typical_length, typical_steps
 from pendula.system.rows import state_rows
 from pendula.system.system import System
 from pendula.words import readable
@@ -32,7 +32,17 @@ DEPENDENT = 1e-9
 """Singular values of the scaled G below this fraction of the largest count as zero: rows are linearly dependent."""
 
 ROUNDED = 1e-3
-"""Speeds in ``keep`` that contradict each other by less than this fraction count as rounded, and are corrected."""
+"""Values to hold that contradict each other by less than this count as rounded, and are corrected: coordinates in
+radians or typical lengths, speeds as a fraction of the largest."""
+
+STIFF = 100.0
+"""Cost of moving what should be held, relative to the rest, where it has to give way."""
+
+DISPLACED = (0.1, 0.3, 1.0)
+"""Displacements that are tried to leave a dead point, in radians or typical lengths."""
+
+SINGULAR = 1e-6
+"""Singular values of the scaled G below this fraction of its largest entry count as zero at a dead point."""
 
 
 @readable
@@ -202,29 +212,116 @@ def _check_fixed_gaps(system: System, parameters: Array) -> None:
 def _close(
     system: System, q0: Array, t: float, parameters: Parameters, holds: Sequence[frozenset[str]]
 ) -> tuple[Array, float]:
-    m = system.loop_rows
-    scale = row_scales(system, parameters)
+    """Coordinates that close the loops, near q0, and their gap.
 
-    def shifted(s: Array) -> Array:
-        return moved(system, q0, s)
+    For each of ``holds`` in turn: the others alone close the loops; or values that are merely rounded, and contradict
+    each other by no more than that, give way by so little. If all fail, the last that can give way by more does.
+    """
+    closing, found = _Closing(system, q0, t, parameters), None
+    masks = {mask.tobytes(): mask for mask in (_held(system, names) for names in holds) if mask.any()}
+    limit = ROUNDED * typical_steps(system, parameters)
+    for held in masks.values():
+        result = closing.holding(held)
+        if closing.is_closed(result):
+            return closing.at(result.x), result.residual_norm
+        result = closing.solve(result.x, np.where(held, STIFF, 1.0))
+        if closing.is_closed(result):
+            found = result
+            if np.all(np.abs(result.x) <= limit, where=held):
+                break
+    if found is None:
+        found = closing.solve(np.zeros(len(limit)))
+    q = closing.at(found.x)
+    if not closing.is_closed(found):
+        raise LoopNotClosed(_gap_message(system, q, t, parameters), last=q, residual=found.residual_norm)
+    return q, found.residual_norm
 
-    def residual(s: Array) -> tuple[Array, Array]:
-        q = shifted(s)
-        g, _ = system.gaps(q, None, t, parameters=parameters)
-        G = system.constraint_jacobian(q, t, parameters=parameters)
-        return g[:m] / scale, G / scale[:, None]
 
-    names = [name.removesuffix("_dot") for name in system.layout.speeds]
-    start = np.zeros(len(names))
-    for held in dict.fromkeys((*(frozenset(n for n in names if n in some) for some in holds), frozenset[str]())):
-        weights = np.array([np.inf if name in held else 1.0 for name in names])
-        result = solve_least_change(residual, start, tol=CLOSED, max_iterations=60, weights=weights)
-        if result.residual_norm <= CLOSED_ENOUGH:
-            break
-    q = shifted(result.x)
-    if not result.residual_norm <= CLOSED_ENOUGH:
-        raise LoopNotClosed(_gap_message(system, q, t, parameters), last=q, residual=result.residual_norm)
-    return q, float(result.residual_norm)
+class _Closing:
+    """Closes the loops by displacements along the speeds from one pose."""
+
+    def __init__(self, system: System, q0: Array, t: float, parameters: Parameters) -> None:
+        self._system, self._q0, self._t, self._parameters = system, q0, t, parameters
+        self._scale = row_scales(system, parameters)
+
+    def at(self, s: Array) -> Array:
+        """The coordinates after a displacement."""
+        return moved(self._system, self._q0, s)
+
+    def residual(self, s: Array) -> tuple[Array, Array]:
+        """Dimensionless gaps and their changes with the displacement."""
+        q, m = self.at(s), self._system.loop_rows
+        g, _ = self._system.gaps(q, None, self._t, parameters=self._parameters)
+        G = self._system.constraint_jacobian(q, self._t, parameters=self._parameters)
+        return g[:m] / self._scale, G / self._scale[:, None]
+
+    @staticmethod
+    def is_closed(result: LeastChange) -> bool:
+        return result.residual_norm <= CLOSED_ENOUGH
+
+    def solve(self, start: Array, weights: Array | None = None) -> LeastChange:
+        """The least change from a displacement."""
+        return solve_least_change(self.residual, start, tol=CLOSED, max_iterations=60, weights=weights)
+
+    def holding(self, held: Array) -> LeastChange:
+        """The smallest gap with some coordinates held.
+
+        If the others do not change a gap to first order in the pose where this begins or ends (at a dead point), it
+        begins again with these displaced a little, by the same numbers every time.
+        """
+        weights = np.where(held, np.inf, 1.0)
+        result = self.solve(np.zeros(len(held)), weights)
+        if held.all() or self.is_closed(result):
+            return result
+        here = min(self._rank(np.zeros(len(held)), held), self._rank(result.x, held))
+        some = np.random.default_rng(0)
+        sizes = typical_steps(self._system, self._parameters)
+        for size in DISPLACED:
+            start = np.where(held, 0.0, size * sizes * some.uniform(-1.0, 1.0, len(held)))
+            if not here < self._rank(start, held):
+                break
+            again = self.solve(start, weights)
+            if self.is_closed(again):
+                return again
+        return result
+
+    def _rank(self, s: Array, held: Array) -> int:
+        """Number of gaps that the coordinates that are not held change independently of each other."""
+        G = self.residual(s)[1]
+        return int(np.linalg.matrix_rank(G[:, ~held], tol=SINGULAR * np.abs(G).max())) if np.all(np.isfinite(G)) else 0
+
+
+def _held(system: System, names: Collection[str]) -> Array:
+    """For every speed, whether the displacement along it is held: that of a coordinate, or of an orientation."""
+    layout = system.layout
+    held = np.zeros(len(layout.speeds), dtype=bool)
+    for name, speed in zip(layout.coordinates, layout.speed_of, strict=True):
+        if speed >= 0:
+            held[speed] = name in names
+    for one in layout.orientations:
+        parts = () if one.axes == "rates" else layout.coordinates[one.q]  # any of these gives all of it
+        held[one.v] |= one.joint in names or any(name in names for name in parts)
+    return held
+
+
+def not_kept(found: Assembly, names: Collection[str], parameters: Parameters = None) -> str:
+    """What the loops did not allow of some given coordinates, beyond rounding, in words; empty if they stayed."""
+    assert found.system is not None
+    layout, length = found.system.in_joints.layout, typical_length(found.system, parameters)
+    kinds = dict(zip(layout.coordinates, layout.coordinate_kinds, strict=True))
+    given = [n for n in kinds if n in names]
+    limits = {n: ROUNDED * (length if kinds[n] == "length" else 1.0) for n in given}
+    if not any(abs(found.moved.get(n, 0.0)) > limits[n] for n in given):
+        return ""
+    here = found.system.in_joints.read_state(found.state, parameter_vector(found.system, parameters))
+
+    def listed(values: Mapping[str, float]) -> str:
+        return ", ".join(f"{n} = {x:.6g} {layout.units[n]}".rstrip() for n, x in values.items())
+
+    used = {n: here[n] for n in given}
+    asked = listed({n: here[n] - found.moved.get(n, 0.0) for n in given})
+    why = ", which contradict each other" if len(given) > 1 else ""
+    return f"the loops could not be closed with {asked}{why}; the nearest pose found has {listed(used)}"
 
 
 def _compatible_speeds(
@@ -239,11 +336,17 @@ def _compatible_speeds(
     def left(change: Array) -> float:
         return float(np.abs(G @ change + rate).max())
 
-    for held in holds:
-        change = _least_change(G, rate, np.array([name not in held for name in system.layout.speeds]))
-        if left(change) <= enough:
-            return np.asarray(v + change)
-    change = _least_change(G, rate, np.ones(len(v), dtype=bool))
+    change, names = _least_change(G, rate, np.ones(len(v))), system.layout.speeds
+    for held in (np.array([name in some for name in names]) for some in holds):
+        first = _least_change(G, rate, np.where(held, 0.0, 1.0))
+        if left(first) <= enough:
+            return np.asarray(v + first)
+        # rounded speeds give way by so little, as coordinates do
+        both = first + _least_change(G, G @ first + rate, np.where(held, 1.0 / np.sqrt(STIFF), 1.0))
+        if held.any() and left(both) <= enough:
+            change = both
+            if np.abs(both[held]).max() <= ROUNDED * np.abs(v[held]).max():
+                return np.asarray(v + both)
     if not left(change) <= enough:
         unit = system.model.unit_names.speed("length")
         raise LoopNotClosed(
@@ -253,24 +356,25 @@ def _compatible_speeds(
             last=v + change,
             residual=left(change),
         )
-    kept = [k for k, name in enumerate(system.layout.speeds) if name in holds[-1]]
+    kept = [k for k, name in enumerate(names) if name in holds[-1]]
     if kept and np.abs(change[kept]).max() > ROUNDED * np.abs(v[kept]).max(initial=0.0):
         raise LoopNotClosed(_contradiction(system, G, rate, v, kept, v + change), last=v + change, residual=left(0 * v))
     return np.asarray(v + change)
 
 
-def _least_change(G: Array, rate: Array, free: Array) -> Array:
-    """The smallest change of the free speeds that solves G change = -rate, in the least-squares sense."""
-    change = np.zeros(len(free))
+def _least_change(G: Array, rate: Array, ease: Array) -> Array:
+    """The smallest change of speeds that solves G change = -rate in the least-squares sense; 0 in ``ease`` holds one."""
+    change = np.zeros(len(ease))
+    free = ease > 0.0
     if free.any():
-        change[free] = np.linalg.lstsq(G[:, free], -rate, rcond=DEPENDENT)[0]
+        change[free] = ease[free] * np.linalg.lstsq(G[:, free] * ease[free], -rate, rcond=DEPENDENT)[0]
     return change
 
 
 def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[int], nearest: Array) -> str:
     """Why the requested speeds are impossible."""
     names, units = system.layout.speeds, system.layout.units
-    free = np.array([k not in kept for k in range(len(v))])
+    free = np.array([float(k not in kept) for k in range(len(v))])
     worst = int(np.argmax(np.abs(G @ _least_change(G, rate, free) + rate)))
     joint = system.constraint_names[worst].partition(":")[0]
 

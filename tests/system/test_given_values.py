@@ -1,0 +1,208 @@
+"""Values that are given for a linkage stay: several at once, rounded ones, and at dead points. Plane geometry decides."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula import Model
+from pendula.errors import NotAnEquilibrium, UsageError
+from pendula.results import System
+from tests.helpers import library_system
+
+R, L = 0.1, 0.3
+
+DIGITS = 6
+"""Given values are exact up to rounding to this many decimals."""
+ROUNDING = 1e-5
+"""Given values may move by about their rounding: half a unit of the last digit, and what that does to others."""
+
+
+def piston(phi: float) -> float:
+    """Place of the piston of a slider-crank, outer branch."""
+    return float(R * np.cos(phi) + np.sqrt(L**2 - (R * np.sin(phi)) ** 2))
+
+
+def slider_crank(**initial: Any) -> Model:
+    """Crank, rod on its tip, piston on the x axis; the wrist closes the loop."""
+    return Model(
+        name="slider-crank",
+        gravity=[0, -9.81, 0],
+        bodies=[
+            {"name": "crank", "rod": {"mass": 1.0, "length": R, "axis": [1, 0, 0]}},
+            {"name": "rod", "rod": {"mass": 0.5, "length": L, "axis": [1, 0, 0]}},
+            {"name": "piston", "box": {"mass": 0.8, "size": [0.06, 0.05, 0.05]}},
+        ],
+        joints=[
+            {"name": "phi", "type": "revolute", "parent": "ground", "child": {"body": "crank", "at": "start"}},
+            {
+                "name": "beta",
+                "type": "revolute",
+                "parent": {"body": "crank", "at": "end"},
+                "child": {"body": "rod", "at": "start"},
+            },
+            {"name": "s", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "piston"},
+            {"name": "wrist", "type": "coincident", "parent": {"body": "rod", "at": "end"}, "child": "piston"},
+        ],
+        initial=initial,
+    )
+
+
+@cache
+def compiled(formulation: str = "kane", **initial: Any) -> System:
+    return pendula.compile_system(slider_crank(**initial), formulation)
+
+
+@pytest.mark.parametrize("formulation", ["kane", "newton-euler", "maximal"])
+@pytest.mark.parametrize("phi", [1.0471975512, -0.4, 2.5])
+def test_two_given_coordinates_stay_up_to_their_rounding(formulation: str, phi: float) -> None:
+    given = {"phi": round(phi, DIGITS), "s": round(piston(phi), DIGITS)}
+    run = pendula.simulate(compiled(formulation, phi="60deg"), 0.01, initial_state=given, samples=2)
+    assert {n: float(run[n][0]) for n in given} == pytest.approx(given, abs=ROUNDING)
+    assert run.ok
+    assert run.constraint_violation < 1e-12
+    found = pendula.assemble(compiled(formulation, phi="60deg"), given)
+    assert all(abs(found.moved.get(n, 0.0)) < ROUNDING for n in given)
+
+
+@pytest.mark.parametrize("sample", [20, 90, 150])
+def test_a_rounded_pose_of_a_four_bar_is_found_again(sample: int) -> None:
+    system = library_system("four-bar")
+    run = pendula.simulate(system, 2.0, samples=200)
+    given = {n: round(float(run[n][sample]), DIGITS) for n in ("crank", "rocker")}
+    found = pendula.assemble(system, given).state
+    assert [found[n] for n in given] == pytest.approx(list(given.values()), abs=ROUNDING)
+    assert np.cos(found["coupler"] - run["coupler"][sample]) == pytest.approx(1.0, abs=1e-8)
+
+
+def test_values_of_the_model_count_as_given() -> None:
+    phi = 0.8
+    system = compiled(phi=phi, s=round(piston(phi), DIGITS))
+    run = pendula.simulate(system, 0.01, samples=2)
+    assert run["phi"][0] == pytest.approx(phi, abs=ROUNDING)
+    assert run["s"][0] == pytest.approx(piston(phi), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("s", [0.35, 0.25, 0.399])
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_dead_point_is_left_if_a_given_value_asks_for_it(s: float, by_name: bool) -> None:
+    """Crank and rod in line (all angles zero): to first order no motion of theirs moves the piston."""
+    system = compiled() if by_name else compiled(s=s)
+    run = pendula.simulate(system, 0.01, initial_state={"s": s} if by_name else None, samples=2)
+    assert run["s"][0] == s
+    assert piston(float(run["phi"][0])) == pytest.approx(s, abs=1e-12)
+    again = pendula.simulate(system, 0.01, initial_state={"s": s} if by_name else None, samples=2)
+    assert np.array_equal(run.q, again.q)
+
+
+def test_given_coordinates_that_contradict_each_other_raise_a_doubt() -> None:
+    run = pendula.simulate(compiled(phi="60deg"), 0.01, initial_state={"phi": "60deg", "s": 0.30})
+    assert not run.ok
+    assert "phi = 1.0472 rad, s = 0.3 m, which contradict each other" in run.doubts[0]
+    assert abs(piston(float(run["phi"][0])) - run["s"][0]) < 1e-12
+    assert abs(run["phi"][0] - np.pi / 3) < 0.05, "moved more than it had to"
+
+
+def test_one_given_coordinate_out_of_reach_raises_a_doubt() -> None:
+    run = pendula.simulate(compiled(phi="60deg"), 0.01, initial_state={"s": 0.5})
+    assert not run.ok
+    assert "s = 0.5 m; the nearest pose found has s = 0.4" in run.doubts[0].replace("0.39999", "0.4")
+
+
+def test_contradicting_values_of_the_model_are_noted() -> None:
+    notes = pendula.simulate(compiled(phi="60deg", s=0.30), 0.01).notes
+    assert any("initial values of the model" in x and "contradict each other" in x for x in notes)
+
+
+def test_many_runs_over_two_given_coordinates_start_there() -> None:
+    angles = np.linspace(0.3, 2.8, 6)
+    given = {"phi": angles.round(DIGITS), "s": np.array([piston(x) for x in angles]).round(DIGITS)}
+    runs = pendula.simulate_many(compiled(phi="60deg"), 0.01, initial_states=given, samples=2, workers=1)
+    assert runs.ok.all()
+    for name, values in given.items():
+        np.testing.assert_allclose(runs[name][:, 0], values, atol=ROUNDING)
+
+
+def test_many_runs_name_the_one_whose_given_coordinates_contradict_each_other() -> None:
+    given = {"phi": np.array([0.5, 0.5]), "s": np.array([piston(0.5), 0.3])}
+    with pytest.raises(UsageError, match=r"run 1 cannot be started.*contradict each other"):
+        pendula.simulate_many(compiled(phi="60deg"), 0.01, initial_states=given, samples=2, workers=1)
+    runs = pendula.simulate_many(compiled(phi="60deg"), 0.01, initial_states=given, samples=2, workers=1, bad_starts="mark")
+    assert runs.ok.tolist() == [True, False]
+
+
+def test_two_given_speeds_stay_up_to_their_rounding() -> None:
+    """ds/dphi = -R sin(phi) (1 + R cos(phi) / (s - R cos(phi))); nothing is known of beta_dot."""
+    phi, rate = 0.8, 10.0
+    slope = -R * np.sin(phi) * (1 + R * np.cos(phi) / (piston(phi) - R * np.cos(phi)))
+    given = {"phi": phi, "phi_dot": rate, "s_dot": round(slope * rate, DIGITS)}
+    run = pendula.simulate(compiled(phi="60deg"), 0.01, initial_state=given, samples=2)
+    assert run["phi_dot"][0] == pytest.approx(rate, abs=1e-4)
+    assert run["s_dot"][0] == pytest.approx(given["s_dot"], abs=1e-5)
+
+
+# --- orientations -------------------------------------------------------------------------------------
+
+
+def spatial_four_bar(coordinates: str) -> Model:
+    """A crank and a rocker about skew axes; a coupler between them on ball joints."""
+    return Model(
+        name="spatial four-bar",
+        gravity=[0, 0, 0],
+        bodies=[
+            {"name": n, "box": {"mass": 1.0, "size": [x, 0.04, 0.03]}, "points": {"tip": [x / 2, 0, 0], "tail": [-x / 2, 0, 0]}}
+            for n, x in (("crank", 0.2), ("coupler", 0.9), ("rocker", 0.5))
+        ],
+        joints=[
+            {"name": "crank", "type": "revolute", "parent": "ground", "child": {"body": "crank", "at": "tail"}},
+            {
+                "name": "ball",
+                "type": "spherical",
+                "orientation": coordinates,
+                "parent": {"body": "crank", "at": "tip"},
+                "child": {"body": "coupler", "at": "tail"},
+            },
+            {
+                "name": "rocker",
+                "type": "revolute",
+                "axis": [0, 1, 0],
+                "parent": {"body": "ground", "position": [0.8, 0.3, 0.1]},
+                "child": {"body": "rocker", "at": "tail"},
+            },
+            {
+                "name": "pin",
+                "type": "coincident",
+                "parent": {"body": "coupler", "at": "tip"},
+                "child": {"body": "rocker", "at": "tip"},
+            },
+        ],
+        initial={"crank": 0.5, "rocker": -1.0},
+    )
+
+
+@pytest.mark.parametrize("coordinates", ["quaternion", "zyx"])
+def test_an_orientation_given_by_its_coordinates_stays(coordinates: str) -> None:
+    system = pendula.compile_system(spatial_four_bar(coordinates))
+    somewhere = pendula.assemble(system, {"crank": 0.9}).state
+    given = {n: round(somewhere[n], DIGITS) for n in system.layout.coordinates if n != "rocker"}
+    found = pendula.assemble(system, given).state
+    assert [found[n] for n in given] == pytest.approx(list(given.values()), abs=ROUNDING)
+    assert found["rocker"] == pytest.approx(somewhere["rocker"], abs=1e-4)
+    given.pop("crank")
+    found = pendula.assemble(system, given).state
+    assert [found[n] for n in given] == pytest.approx(list(given.values()), abs=ROUNDING)
+
+
+# --- not at rest --------------------------------------------------------------------------------------
+
+
+def test_the_unbalanced_force_of_a_linkage_is_the_one_along_its_motion() -> None:
+    """At the dead point the piston stands still; crank and rod have their centres lifted by r/2 for each radian."""
+    with pytest.raises(NotAnEquilibrium) as error:
+        pendula.equilibria.equilibrium_at(compiled(), {"phi": 0.0})
+    torque = -(1.0 + 0.5) * 9.81 * R / 2
+    assert f'torque of {torque:.6g} N m remains on "phi_dot"' in str(error.value)
