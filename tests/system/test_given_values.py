@@ -10,7 +10,7 @@ import pytest
 
 import pendula
 from pendula import Model
-from pendula.errors import NotAnEquilibrium, UsageError
+from pendula.errors import LoopNotClosed, NotAnEquilibrium, UsageError
 from pendula.results import System
 from tests.helpers import library_system
 
@@ -131,7 +131,9 @@ def test_many_runs_name_the_one_whose_given_coordinates_contradict_each_other() 
     given = {"phi": np.array([0.5, 0.5]), "s": np.array([piston(0.5), 0.3])}
     with pytest.raises(UsageError, match=r"run 1 cannot be started.*contradict each other"):
         pendula.simulate_many(compiled(phi="60deg"), 0.01, initial_states=given, samples=2, workers=1)
-    runs = pendula.simulate_many(compiled(phi="60deg"), 0.01, initial_states=given, samples=2, workers=1, bad_starts="mark")
+    runs = pendula.simulate_many(
+        compiled(phi="60deg"), 0.01, initial_states=given, samples=2, workers=1, bad_starts="mark"
+    )
     assert runs.ok.tolist() == [True, False]
 
 
@@ -154,7 +156,11 @@ def spatial_four_bar(coordinates: str) -> Model:
         name="spatial four-bar",
         gravity=[0, 0, 0],
         bodies=[
-            {"name": n, "box": {"mass": 1.0, "size": [x, 0.04, 0.03]}, "points": {"tip": [x / 2, 0, 0], "tail": [-x / 2, 0, 0]}}
+            {
+                "name": n,
+                "box": {"mass": 1.0, "size": [x, 0.04, 0.03]},
+                "points": {"tip": [x / 2, 0, 0], "tail": [-x / 2, 0, 0]},
+            }
             for n, x in (("crank", 0.2), ("coupler", 0.9), ("rocker", 0.5))
         ],
         joints=[
@@ -204,5 +210,12 @@ def test_the_unbalanced_force_of_a_linkage_is_the_one_along_its_motion() -> None
     """At the dead point the piston stands still; crank and rod have their centres lifted by r/2 for each radian."""
     with pytest.raises(NotAnEquilibrium) as error:
         pendula.equilibria.equilibrium_at(compiled(), {"phi": 0.0})
+    assert "motion that the constraints allow" in str(error.value)
     torque = -(1.0 + 0.5) * 9.81 * R / 2
     assert f'torque of {torque:.6g} N m remains on "phi_dot"' in str(error.value)
+
+
+@pytest.mark.parametrize("point", [{"s": 0.5}, {"phi": 0.5, "s": 0.3}])
+def test_a_point_with_which_the_loops_cannot_close_is_refused(point: dict[str, float]) -> None:
+    with pytest.raises(LoopNotClosed, match="could not be closed with"):
+        pendula.equilibria.equilibrium_at(compiled(), point)

@@ -64,7 +64,8 @@ def trajectory_of(
     opening = float(max(position.max(initial=0.0), violation.max(initial=0.0)))
     worst = max(account.drift, float(np.abs(deviation).max(initial=0.0)))
     notes += _sample_note(account, worst)
-    doubts += course.doubts + account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0, system.written)
+    doubts += course.doubts
+    doubts += account_doubts(worst, opening, typical_length(system, vector) if opening else 1.0, system.written)
     return Trajectory(
         t=run.sample_t if sampled else run.t,
         q=q,

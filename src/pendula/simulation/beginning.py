@@ -33,9 +33,7 @@ class Start(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
-def start_state(
-    system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array
-) -> Start:
+def start_state(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> Start:
     """The initial state at time t, projected onto the constraints with the least change.
 
     Coordinates and speeds given by name stay if they can, before those that the model gives. A doubt names given

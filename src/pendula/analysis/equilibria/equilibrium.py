@@ -17,10 +17,10 @@ from pendula.analysis.equilibria.stationary import speed_sizes
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
 from pendula.arguments import read_table
-from pendula.errors import NotAnEquilibrium, UsageError
+from pendula.errors import LoopNotClosed, NotAnEquilibrium, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
-from pendula.system.loops.assembly import assemble
+from pendula.system.loops.assembly import assemble, not_kept
 from pendula.system.orientation.singularities import Nearest, nearest_singularity, singularities
 from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.system import System, has_gaps
@@ -304,13 +304,20 @@ def _named(system: System, direction: Array) -> dict[str, float]:
 
 
 def closed_state(system: System, point: State | Mapping[str, float] | None, parameters: Array) -> State:
-    """A state from values by name; others are zero, or with closed loops near the initial pose."""
+    """A state from values by name; others are zero, or with closed loops near the initial pose.
+
+    Raises:
+        LoopNotClosed: the loops cannot be closed with these values.
+    """
     if isinstance(point, State):
         return point
     given = dict(read_table(point, "the point"))
     if system.model.closures:
         still = dict.fromkeys(system.in_joints.layout.speeds, 0.0)
-        return assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters).state
+        found = assemble(system, {**still, **given}, keep=tuple(given), parameters=parameters)
+        if wrong := not_kept(found, given, parameters):
+            raise LoopNotClosed(f"{wrong}.\n  Try: give fewer values, so that the others follow from the loops.")
+        return found.state
     return assemble(system, system.in_joints.state(given), parameters=parameters).state
 
 

@@ -363,7 +363,7 @@ def _compatible_speeds(
 
 
 def _least_change(G: Array, rate: Array, ease: Array) -> Array:
-    """The smallest change of speeds that solves G change = -rate in the least-squares sense; 0 in ``ease`` holds one."""
+    """The smallest change of speeds that solves G change = -rate, in the least-squares sense; an ease of 0 holds it."""
     change = np.zeros(len(ease))
     free = ease > 0.0
     if free.any():
