@@ -145,6 +145,8 @@ def test_two_given_speeds_stay_up_to_their_rounding() -> None:
     run = pendula.simulate(compiled(phi="60deg"), 0.01, initial_state=given, samples=2)
     assert run["phi_dot"][0] == pytest.approx(rate, abs=1e-4)
     assert run["s_dot"][0] == pytest.approx(given["s_dot"], abs=1e-5)
+    found = pendula.assemble(compiled(phi="60deg"), given).state
+    assert [found[n] for n in given] == pytest.approx(list(given.values()), abs=1e-4)
 
 
 # --- orientations -------------------------------------------------------------------------------------
@@ -219,3 +221,10 @@ def test_the_unbalanced_force_of_a_linkage_is_the_one_along_its_motion() -> None
 def test_a_point_with_which_the_loops_cannot_close_is_refused(point: dict[str, float]) -> None:
     with pytest.raises(LoopNotClosed, match="could not be closed with"):
         pendula.equilibria.equilibrium_at(compiled(), point)
+
+
+def test_what_is_kept_stays_exactly_if_that_is_possible() -> None:
+    """All values are given, and agree up to rounding; the one to keep does not share the correction."""
+    phi = 0.8
+    given = {"phi": phi, "beta": -phi - np.arcsin(R / L * np.sin(phi)) + 1e-4, "s": piston(phi)}
+    assert pendula.assemble(compiled(), given, keep={"phi"}).state["phi"] == phi

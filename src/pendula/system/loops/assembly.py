@@ -214,17 +214,20 @@ def _close(
 ) -> tuple[Array, float]:
     """Coordinates that close the loops, near q0, and their gap.
 
-    For each of ``holds`` in turn: the others alone close the loops; or values that are merely rounded, and contradict
-    each other by no more than that, give way by so little. If all fail, the last that can give way by more does.
+    The others alone close the loops, with the first of ``holds`` held with which they can. If there is none, values
+    that are merely rounded, and contradict each other by no more than that, give way by so little: those of the first
+    of ``holds`` with which that is enough. If that fails, too, those of the last give way by more.
     """
-    closing, found = _Closing(system, q0, t, parameters), None
+    closing, found, opened = _Closing(system, q0, t, parameters), None, list[tuple[Array, Array]]()
     masks = {mask.tobytes(): mask for mask in (_held(system, names) for names in holds) if mask.any()}
     limit = ROUNDED * typical_steps(system, parameters)
     for held in masks.values():
         result = closing.holding(held)
         if closing.is_closed(result):
             return closing.at(result.x), result.residual_norm
-        result = closing.solve(result.x, np.where(held, STIFF, 1.0))
+        opened.append((held, result.x))
+    for held, start in opened:
+        result = closing.solve(start, np.where(held, STIFF, 1.0))
         if closing.is_closed(result):
             found = result
             if np.all(np.abs(result.x) <= limit, where=held):
@@ -337,13 +340,15 @@ def _compatible_speeds(
         return float(np.abs(G @ change + rate).max())
 
     change, names = _least_change(G, rate, np.ones(len(v))), system.layout.speeds
-    for held in (np.array([name in some for name in names]) for some in holds):
-        first = _least_change(G, rate, np.where(held, 0.0, 1.0))
+    masks = [held for some in holds if (held := np.array([name in some for name in names])).any()]
+    firsts = [_least_change(G, rate, np.where(held, 0.0, 1.0)) for held in masks]
+    for first in firsts:
         if left(first) <= enough:
             return np.asarray(v + first)
-        # rounded speeds give way by so little, as coordinates do
+    # rounded speeds give way by so little, as coordinates do
+    for held, first in zip(masks, firsts, strict=True):
         both = first + _least_change(G, G @ first + rate, np.where(held, 1.0 / np.sqrt(STIFF), 1.0))
-        if held.any() and left(both) <= enough:
+        if left(both) <= enough:
             change = both
             if np.abs(both[held]).max() <= ROUNDED * np.abs(v[held]).max():
                 return np.asarray(v + both)
