@@ -335,9 +335,15 @@ def _sincos_far(x, s, c):
 
 
 @compiled_part(forceinline=True)
-def _sincos(x):
+def _sincos_near(x):
+    """Sine and cosine of angles below ``FAR``."""
     k, s, c = trig.sincos_near(x)
-    s, c = _turned(k, s, c)
+    return _turned(k, s, c)
+
+
+@compiled_part(forceinline=True)
+def _sincos(x):
+    s, c = _sincos_near(x)
     if not all_lanes(_fabs(x) < trig.FAR):
         s, c = _sincos_far(x, s, c)
     return s, c
@@ -422,6 +428,19 @@ def aligned_zeros(*shape: int) -> np.ndarray:
 
 @compiled_part(forceinline=True)
 def _sincos_one_by_one(angles, cosines):
+    """Looks for far angles first: a loop without calls of the C library keeps its constants in registers."""
+    near = _fabs(angles[0]) < trig.FAR
+    for k in range(1, angles.size):
+        near = near & (_fabs(angles[k]) < trig.FAR)
+    if all_lanes(near):
+        for k in range(angles.size):
+            angles[k], cosines[k] = _sincos_near(angles[k])
+    else:
+        _sincos_some_far(angles, cosines)
+
+
+@compiled_part
+def _sincos_some_far(angles, cosines):
     for k in range(angles.size):
         angles[k], cosines[k] = _sincos(angles[k])
 
