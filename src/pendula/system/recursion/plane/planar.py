@@ -244,7 +244,7 @@ def room(links):
     return (links + LANES - 1) // LANES * LANES
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def chain(numbers, sprung, gx, gy, q, v, w, out):
     """v' of a serial chain with angles measured from ground; returns the power of the dampers.
 
