@@ -28,7 +28,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 
 from pendula.numerics.compiled.jit import compiled_part
-from pendula.numerics.compiled.native import address_of
+from pendula.numerics.compiled.native import address_of, called_rarely
 from pendula.numerics.scalars import trig
 
 LANES = 8
@@ -439,8 +439,9 @@ def _sincos_one_by_one(angles, cosines):
         _sincos_some_far(angles, cosines)
 
 
-@compiled_part
+@compiled_part(forceinline=False)
 def _sincos_some_far(angles, cosines):
+    called_rarely()
     for k in range(angles.size):
         angles[k], cosines[k] = _sincos(angles[k])
 
