@@ -189,7 +189,7 @@ def drive_efforts(hinges, w, found):
             found[drive] = z[DX] * fx + z[DY] * fy - z[EFFORT]
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def energies(hinges, numbers, gx, gy, q, v, w):
     """Kinetic and potential energy of a tree in the plane without prescribed motions.
 
