@@ -31,7 +31,7 @@ inertia about the origin; stiffness, stiffness times rest and damping of all spr
 """``DX, DY``: direction of a prismatic hinge; for a revolute one, prescribed acceleration and sign of the axis"""
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
     """v' of a tree in the plane; returns the power of the dampers.
 
@@ -45,7 +45,7 @@ def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
     return power
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
     """Poses, velocities, own inertia and loads of all hinges; returns the power of the dampers."""
     o = w[0]
@@ -98,7 +98,7 @@ def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
     return power
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def articulate(hinges, w):
     """Articulated inertias and bias forces, from the tips to ground."""
     zero = w[0, S]
@@ -147,7 +147,7 @@ def articulate(hinges, w):
         x[FY] += fy
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def accelerate(hinges, w, out):
     """Accelerations of hinges and v', from ground to the tips."""
     for i in range(1, hinges.shape[0] + 1):

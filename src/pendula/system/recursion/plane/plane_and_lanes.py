@@ -35,7 +35,7 @@ def load_from_outside(ctx, v, drives):
     return power
 
 
-@compiled_part
+@compiled_part(forceinline=True)
 def planar_rates(ctx, q, v, drives, w, rates):
     """q' and v' of a tree in the plane, for any scalar type; returns the power of the dampers."""
     n, nq, nv, gravity = ctx.hinge_count, ctx.nq, ctx.nv, doubles_at(ctx.gravity, 3)
