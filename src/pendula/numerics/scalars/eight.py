@@ -428,7 +428,7 @@ def aligned_zeros(*shape: int) -> np.ndarray:
 
 @compiled_part(forceinline=True)
 def _sincos_one_by_one(angles, cosines):
-    """Looks for far angles first: a loop without calls of the C library keeps its constants in registers."""
+    """Replaces angles by sines. Far ones are looked for first: a loop without calls keeps its constants in registers."""
     near = _fabs(angles[0]) < trig.FAR
     for k in range(1, angles.size):
         near = near & (_fabs(angles[k]) < trig.FAR)
@@ -441,6 +441,7 @@ def _sincos_one_by_one(angles, cosines):
 
 @compiled_part(forceinline=False)
 def _sincos_some_far(angles, cosines):
+    """The same if some angles are far."""
     called_rarely()
     for k in range(angles.size):
         angles[k], cosines[k] = _sincos(angles[k])
