@@ -130,10 +130,10 @@ def test_rows_of_angles_are_those_of_single_angles_wherever_a_far_one_is(row, od
     with np.errstate(invalid="ignore"):
         reference = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(-1, 2)
     np.testing.assert_allclose(alone, reference, rtol=4e-16 * LAST_PLACES)
-    for rows, given in ((_rows_of_eights, angles.copy()), (_rows_of_floats, angles.ravel().copy())):
-        cosines = np.empty_like(given)
-        rows(given, cosines)
-        np.testing.assert_array_equal(given.ravel(), alone[:, 0])
+    for function, turned in ((_rows_of_eights, angles.copy()), (_rows_of_floats, angles.ravel().copy())):
+        cosines = np.empty_like(turned)
+        function(turned, cosines)
+        np.testing.assert_array_equal(turned.ravel(), alone[:, 0])
         np.testing.assert_array_equal(cosines.ravel(), alone[:, 1])
 
 

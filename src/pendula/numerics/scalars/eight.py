@@ -428,7 +428,7 @@ def aligned_zeros(*shape: int) -> np.ndarray:
 
 @compiled_part(forceinline=True)
 def _sincos_one_by_one(angles, cosines):
-    """Replaces angles by sines. Far ones are looked for first: a loop without calls keeps its constants in registers."""
+    """Looks for far angles first: a loop without calls keeps its constants in registers."""
     near = _fabs(angles[0]) < trig.FAR
     for k in range(1, angles.size):
         near = near & (_fabs(angles[k]) < trig.FAR)
