@@ -149,6 +149,22 @@ def test_two_given_speeds_stay_up_to_their_rounding() -> None:
     assert [found[n] for n in given] == pytest.approx(list(given.values()), abs=1e-4)
 
 
+def test_a_lyapunov_exponent_belongs_to_the_motion_from_the_given_values() -> None:
+    system, given = compiled(phi="60deg"), {"phi": 0.8}
+    found = pendula.chaos.lyapunov(system, 0.2, initial_state=given, segments=20)
+    run = pendula.simulate(system, 0.2, initial_state=given, tol=1e-9)
+    assert found.state.q == pytest.approx(run.q[-1], abs=1e-6)
+    with pytest.raises(LoopNotClosed, match="contradict each other"):
+        pendula.chaos.lyapunov(system, 0.2, initial_state={"phi": 0.8, "s": 0.3}, segments=20)
+
+
+def test_a_live_page_refuses_a_start_that_the_loops_do_not_allow() -> None:
+    from pendula.present.live.content import live_content
+
+    with pytest.raises(LoopNotClosed, match="contradict each other"):
+        live_content(slider_crank(phi="60deg"), {"phi": 0.8, "s": 0.3})
+
+
 # --- orientations -------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
@@ -77,6 +77,18 @@ def start_state(system: System, given: State | Mapping[str, float | str] | None,
     if not named and (wrong := not_kept(found, written, vector)):
         notes += (f"initial values of the model: {wrong}",)
     return Start(found.state, notes)
+
+
+def start_as_given(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> State:
+    """The state of :func:`start_state`, for results that have no doubts of their own.
+
+    Raises:
+        LoopNotClosed: the constraints cannot be satisfied with the given coordinates.
+    """
+    start = start_state(system, given, t, vector)
+    if start.doubts:
+        raise LoopNotClosed(f"{start.doubts[0]}.\n  Try: give fewer values, so that the others follow from the loops.")
+    return start.state
 
 
 def _hints(system: System, given: Mapping[str, float | str]) -> tuple[str, ...]:

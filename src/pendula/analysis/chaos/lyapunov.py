@@ -11,6 +11,7 @@ from pendula.analysis.driven.periods import symbolic
 from pendula.arguments import read_count, read_number, read_seed, read_table
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
+from pendula.simulation.beginning import start_as_given
 from pendula.simulation.defaults import MAX_STEPS
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
@@ -147,10 +148,10 @@ def lyapunov(
     callback = deviation_callback(system, vector)
     start = initial_state
     if not isinstance(start, State):
-        start = system.initial_state(vector).replace(read_table(start, "initial_state"))
+        start = read_table(start, "initial_state")
     elif start.layout.coordinates == given.layout.coordinates:
         start = given.in_joints.read_state(start, vector)
-    state = assemble(system, start, parameters=vector).state
+    state = start_as_given(system, start, start.t if isinstance(start, State) else 0.0, vector)
     y = np.concatenate([state.q, state.v])
     deviation = _unit(_tangent(system, state, vector, np.random.default_rng(read_seed(seed)).normal(size=y.size)))
     times = state.t + np.linspace(0.0, duration, segments + 1)

@@ -25,7 +25,7 @@ from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Pivot
-from pendula.simulation.beginning import energy_size, start_state
+from pendula.simulation.beginning import energy_size, start_as_given
 from pendula.simulation.events import Event, to_watch
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
@@ -63,6 +63,7 @@ def live_content(
 
     Raises:
         UsageError: an event cannot be read, or has an unknown name.
+        LoopNotClosed: the loops cannot be closed with the given coordinates.
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
     model = _with_gravity(model_of(model, "play"))
@@ -72,7 +73,7 @@ def live_content(
             "  Try: simulate it and write an animation, which plays any number of bodies."
         )
     system = compile_system(model)
-    start = start_state(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None)).state
+    start = start_as_given(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
     drawing = draw(model, typical_length(system))
     marked, watched = _events(system, events)
     live = write_live(model, geometry=drawing.scalars, events=watched, wrenches=len(model.bodies) <= MOST_WRENCHES)
