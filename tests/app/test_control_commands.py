@@ -103,3 +103,10 @@ def test_margins_are_printed_drawn_and_given_as_data(pendula):
     alone = pendula(*UPRIGHT, "--margins", "no.png")
     assert alone.code == 2
     assert "--margins needs a gain" in alone.err
+
+
+def test_control_names_the_coordinate_that_no_weight_holds(pendula):
+    found = pendula(*UPRIGHT, "--q", "theta=10", "--r", "F=0.1")
+    assert found.code == 2
+    assert "x is not held: it has no weight in Q" in found.err
+    assert "--q x=1" in found.err

@@ -275,7 +275,7 @@ def in_options(text: str) -> str:
         if argument.endswith('="'):
             text = re.sub(rf'{argument}(\w+)"', rf"{option}\1", text)
         text = text.replace(argument, option)
-    return text
+    return re.sub(r'Q\["(\w+)"\] = 1', r"--q \1=1", text)
 
 
 def in_fields(text: str) -> str:

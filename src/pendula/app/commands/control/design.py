@@ -175,7 +175,7 @@ def _closed(linear: LinearModel, gain: Gain, seen: list[str] | None) -> Any:
 def _lines(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, run: Trajectory | None) -> list[str]:
     lines = [str(found) for found in reach]
     if gain is not None:
-        rows = [(of, *(gain[by, of] for by in gain.inputs), linear.units.get(of, "")) for of in gain.states]
+        rows = [(of, *column, linear.units.get(of, "")) for of, column in zip(gain.states, gain.shown.T, strict=True)]
         lines += ["", str(gain).splitlines()[0], table(rows, ["state", *gain.inputs, "per"])]
         lines += ["", _pole_table(gain), ""]
         lines += [str(gain.margins(by)) for by in gain.inputs]
