@@ -168,8 +168,6 @@ CASES = {
     "no starts": (["equilibria", "pendulum", "--starts", "0"], ["starts"]),
     "rate of a swing": (["equilibria", "pendulum", "--rate", "theta=3"], ["constant rate"]),
     "rate of nothing": (["equilibria", "pendulum", "--rate", "x=3"], ['"x"', "theta"]),
-    "potential over a loop": (["equilibria", "four-bar", "--plot", "v.png"], ["--plot", "closed loops"]),
-    "potential of many": (["equilibria", "spatial-rod", "--plot", "v.png"], ["--plot", "3 coordinates"]),
     "unknown method": (["linearize", "pendulum", "--method", "magic"], ["exact", "differences"]),
     "symbols of a loop": (["linearize", "four-bar", "--symbolic", "--at", "crank=0"], ["not an equilibrium"]),
     "symbols off equilibrium": (["linearize", "pendulum", "--symbolic", "--at", "theta=1"], ["not an equilibrium"]),

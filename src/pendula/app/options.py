@@ -275,7 +275,13 @@ def in_options(text: str) -> str:
         if argument.endswith('="'):
             text = re.sub(rf'{argument}(\w+)"', rf"{option}\1", text)
         text = text.replace(argument, option)
+    text = re.sub(r"ignore=\[([^\]]*)\]", lambda found: _each(found[1], "--ignore"), text)
     return re.sub(r'Q\["(\w+)"\] = 1', r"--q \1=1", text)
+
+
+def _each(texts: str, option: str) -> str:
+    """An option for each of some texts in quotes."""
+    return " ".join(f'{option} "{x}"' if " " in x else f"{option} {x}" for x in re.findall(r'"([^"]*)"', texts))
 
 
 def in_fields(text: str) -> str:
