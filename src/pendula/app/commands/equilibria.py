@@ -20,7 +20,6 @@ from pendula.app.options import (
 )
 from pendula.app.point import Asked, mechanism_options, rate_option, read_asked
 from pendula.app.progress import Progress
-from pendula.errors import PendulaError
 from pendula.present.words.tables import heading
 from pendula.words import picked
 
@@ -106,18 +105,10 @@ def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
 
 def verdicts_of(asked: Asked, found: Equilibria, progress: Progress) -> list[dict[str, str]]:
     """Verdict, certainty and proof of each; if the linear model fails, undecided with the reason."""
-    from pendula.analysis.stability.verdict import stability
+    from pendula.analysis.stability.verdict import judged
 
     progress.say("stability of each")
-    verdicts = []
-    for k, one in enumerate(found):
-        try:
-            verdicts.append(picked(stability(asked.system, one), "verdict certainty proof"))
-        except PendulaError as error:
-            reason = str(error).splitlines()[0]
-            verdicts.append({"verdict": "undecided", "certainty": "undecided", "proof": reason})
-        progress.done(k + 1, len(found))
-    return verdicts
+    return judged(asked.system, found, progress.done)
 
 
 def _report(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]], wrote: list[str]) -> str:

@@ -230,7 +230,7 @@ def _draw_errors(ax: Axes, run: RunSeries) -> None:
         size = np.abs(signal)
         top = max(top, float(size.max()))
         x, y = _thin(run.t, np.maximum(size, FLOOR))
-        label = f"{name}, at most {float(size.max()):.2g} at the samples (between steps)"
+        label = f"{name}, at most {float(size.max()):.2g} at the samples drawn"
         ax.plot(x, y, color=color, lw=1.2, label=label, marker="o" if x.size == 1 else None)
     positive = [size[size > FLOOR] for size in (np.abs(signal) for signal, _ in signals.values())]
     low = min((float(size.min()) for size in positive if size.size), default=FLOOR)
