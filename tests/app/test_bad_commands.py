@@ -80,6 +80,7 @@ CASES = {
     ),
     "fixed step for another stepper": (["simulate", "pendulum", "--step", "0.1"], ["dop853", "rk4"]),
     "duration is a word": (["simulate", "pendulum", "--for", "long"], ["--for", "long"]),
+    "duration has a unit": (["simulate", "pendulum", "--for", "3s"], ["--for", '"3s"', "write 3,"]),
     "duration is negative": (["simulate", "pendulum", "--for", "-1"], ["--for"]),
     "duration is not a number": (["simulate", "pendulum", "--for", "nan"], ["--for"]),
     "duration is infinite": (["simulate", "pendulum", "--for", "inf"], ["--for"]),

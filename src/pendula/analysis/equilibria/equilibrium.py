@@ -188,9 +188,10 @@ def equilibrium_at(
         names = system.model.unit_names
         turns = system.layout.speed_kinds[worst] == "angle"
         kind, unit = ("torque", names.torque) if turns else ("force", names.force)
+        percent = f"{100 * share:.2g}" if share < 0.95 else f"{100 * share:.0f}"  # 100, not 1e+02
         raise NotAnEquilibrium(
             f"this state is not an equilibrium: an unbalanced {kind} of {left[worst]:.6g} {unit} remains on "
-            f'"{system.layout.speeds[worst]}" ({100 * share:.2g} % of a typical force).\n'
+            f'"{system.layout.speeds[worst]}" ({percent} % of a typical force).\n'
             "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )
