@@ -65,7 +65,7 @@ def test_margins_count_a_double_zero_twice(cart: Any) -> None:
 
 def test_a_filter_without_noise_on_a_drift_is_refused() -> None:
     hanging = pendula.linearize("cart-pole", {"theta": 0})
-    with pytest.raises(ComputationError, match="would not decay: .*has no process noise"):
+    with pytest.raises(ComputationError, match=r"would not decay: .*has no process noise"):
         hanging.kalman(["x", "theta"], process={"F": 0.0}, measurement=1e-4)
     assert decays(hanging.kalman(["x", "theta"], process={"F": 0.1}, measurement=1e-4).poles, None)
 

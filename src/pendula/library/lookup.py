@@ -51,9 +51,7 @@ def model_of(given: Any, who: str, *, also: str = "") -> Model:
 def named_model(name: str) -> Model:
     """The library mechanism of this name with its default arguments; raises UsageError if there is none."""
     if name not in MECHANISMS and _is_file(name):
-        raise UsageError(
-            f'there is no library mechanism "{name}"; to read the model file: {_reader(name)}("{name}")'
-        )
+        raise UsageError(f'there is no library mechanism "{name}"; to read the model file: {_reader(name)}("{name}")')
     make = MECHANISMS[name]
     known = _made.get(name)
     if known is None or known[0] is not make:

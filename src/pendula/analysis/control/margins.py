@@ -209,9 +209,10 @@ def margins_of(space: StateSpace, gain: float = 1.0) -> Margins:
     )  # fmt: skip
     stable = decays(_closed(small, 1.0), loop.dt) and any(low < 1 < high for low, high in stable_gains)
     at, distance = _nearest(small, found)
+    largest = float(np.abs(space.poles).max(initial=0.0))
     return Margins(
         loop, stable, stable_gains, int((~decaying(small.poles, loop.dt)).sum()),
-        hidden[~decaying(hidden, loop.dt, float(np.abs(space.poles).max(initial=0.0)))], found.phase_at, found.critical_gains, found.gain_at, found.lags,
+        hidden[~decaying(hidden, loop.dt, largest)], found.phase_at, found.critical_gains, found.gain_at, found.lags,
         distance, at,
     )  # fmt: skip
 

@@ -119,9 +119,10 @@ class Explanation:
 
     def __str__(self) -> str:
         formulas = counted(sum(1 for _ in self.story.formulas), "formula")
+        checks = counted(self.comparisons, "comparison")
         verdict = "all agree" if self.passed else "some DISAGREE"
         return (
-            f"{self.model.name}: derivation by {self.formulation}, {formulas}, {counted(self.comparisons, 'comparison')} "
+            f"{self.model.name}: derivation by {self.formulation}, {formulas}, {checks} "
             f"at {counted(self.states, 'random state')}: {verdict} (largest difference {self.worst:.1e})"
         )
 

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     help="Time for a proof, by interval arithmetic, that there are no others in the box.",
 )
 @data_option("Write all equilibria with their verdicts")
-@plot_option("Write the (effective) potential over one or two coordinates, equilibria marked; of other mechanisms, their poses")
+@plot_option(
+    "Write the (effective) potential over one or two coordinates, equilibria marked; of other mechanisms, their poses"
+)
 def equilibria_command(
     box: tuple[str, ...],
     starts: int | None,

@@ -131,7 +131,8 @@ def framed(page: str, *, height: int, title: str) -> str:
     """A whole page inside the HTML: it runs by itself, and reaches nothing of the notebook."""
     return (
         f'<iframe title="{escape(_line(title))}" sandbox="{FRAME}" loading="lazy" style="width:100%;height:{height}px;'
-        f'box-sizing:border-box;border:{LINE};border-radius:6px;display:block;background:transparent" srcdoc="{escape(page)}"></iframe>'
+        f"box-sizing:border-box;border:{LINE};border-radius:6px;"
+        f'display:block;background:transparent" srcdoc="{escape(page)}"></iframe>'
     )
 
 

@@ -32,11 +32,17 @@ if TYPE_CHECKING:
 )
 @click.option("--r", "input_weights", multiple=True, metavar="NAME=WEIGHT", help="LQR: weight of an input; default 1.")
 @click.option("--place", "poles", metavar="POLES", help='Instead of LQR: poles, such as "-1,-2,-3+1j,-3-1j".')
-@click.option("--every", type=opt.PlainNumber(), metavar="TIME", help="Sampling time: a discrete gain with zero-order hold.")
+@click.option(
+    "--every", type=opt.PlainNumber(), metavar="TIME", help="Sampling time: a discrete gain with zero-order hold."
+)
 @click.option("--limit", "limits", multiple=True, metavar="NAME=SIZE", help="Limit of an input: plus and minus SIZE.")
 @click.option("--see", "outputs", multiple=True, metavar="NAME", help="An output: a state, an expression, pole.tip.x.")
 @click.option(
-    "--run", "duration", type=opt.PlainNumber(), metavar="TIME", help="Simulate the mechanism with the gain, from --start."
+    "--run",
+    "duration",
+    type=opt.PlainNumber(),
+    metavar="TIME",
+    help="Simulate the mechanism with the gain, from --start.",
 )
 @opt.plot_option("Write the simulated motion", "--plot", "plot_file")
 @opt.plot_option("Write the Bode diagram (of the mechanism alone)", "--bode", "bode_file")
