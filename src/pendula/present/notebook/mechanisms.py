@@ -87,8 +87,7 @@ def show_equations(equations: Equations) -> dict[str, Any]:
 def _brackets() -> str:
     """The brackets of matrices, which pages draw by a style sheet, as an attribute."""
     rule = bundle.read("matrix.css").partition("{")[2].partition("}")[0]
-    _, *rules = (text.strip() for text in rule.split(";"))
-    return "; ".join(rules).replace("var(--tick)", "linear-gradient(currentColor, currentColor)")
+    return " ".join(rule.split())
 
 
 def formulas(equations: Equations) -> str:
