@@ -90,7 +90,7 @@ if [ -n "$$index" ]; then export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$index}
 if [ -n "$$cert" ]; then export SSL_CERT_FILE="$${SSL_CERT_FILE:-$$cert}"; fi; \
 install() { \
     if command -v "$$uv" >/dev/null; then \
-        "$$uv" pip install --quiet --compile-bytecode --python $(BIN)/python --no-deps "$$@" && return; \
+        "$$uv" pip install --quiet --python $(BIN)/python --no-deps "$$@" && return; \
         echo "uv could not (see above); once more with pip, which takes longer"; \
     fi; \
     $(RUN) pip --version >/dev/null 2>&1 || $(RUN) ensurepip >/dev/null; \
@@ -104,6 +104,10 @@ install_each() { \
     done; \
 }
 endef
+
+# Bytecode of what was installed, without the packages' own tests (a third of it) and tools that are seldom imported.
+SELDOM_IMPORTED := /(tests?|pip|setuptools|mypy|mypyc|debugpy)/
+compile_all = $(RUN) compileall -q -j 0 -x '$(SELDOM_IMPORTED)' $(VENV)/lib >/dev/null || true
 
 # uv itself, from a lock, if there is none on the PATH.
 define get_uv
@@ -123,18 +127,21 @@ endef
 	install -r requirements.lock; \
 	echo "Installing pendula itself, editable"; \
 	install --no-build-isolation -e .
+	@$(compile_all)
 	@printf '%s\n' "$(CURDIR)" > .venv/.ready
 
 .venv/.ready-peers: .venv/.ready requirements-peer.lock
 	@$(installer); \
 	echo "Installing the other engines of requirements-peer.lock into .venv"; \
 	install -r requirements-peer.lock
+	@$(compile_all)
 	@touch $@
 
 .venv/.ready-book: .venv/.ready requirements-book.lock
 	@$(installer); \
 	echo "Installing Sphinx and its theme of requirements-book.lock into .venv"; \
 	install -r requirements-book.lock
+	@$(compile_all)
 	@touch $@
 
 bench .venv-bench/%: VENV = .venv-bench
@@ -148,12 +155,14 @@ bench .venv-bench/%: MOVED = $(BENCH_MOVED)
 	echo "Installing pendula's packages and the other engines of requirements-bench.lock into .venv-bench"; \
 	install_each requirements-bench.lock; \
 	install --no-build-isolation -e .
+	@$(compile_all)
 	@printf '%s\n' "$(CURDIR)" > .venv-bench/.ready
 
 .venv-bench/.ready-jax: .venv-bench/.ready requirements-bench-jax.lock
 	@$(installer); \
 	echo "Installing JAX and diffrax into .venv-bench"; \
 	install_each requirements-bench-jax.lock
+	@$(compile_all)
 	@touch $@
 
 # --- using it ----------------------------------------------------------------------------------------

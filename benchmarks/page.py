@@ -35,7 +35,7 @@ FAIRNESS = """\
 - Runs are compared at equal energy error, not at equal tolerance; errors are stated.
 - Only ratios within one run mean something: other programs on the machine slow down all sides.
 - Ratios also depend on the processor. On another machine of the same name (AMD EPYC, 2026-11-17) the general kernel for ensembles reached
-  0.77 times the speed of heyoka's batch of 8, and two processes 1.66 times that of one; all other goals of this page were met there, too.
+  1.19 times the speed of heyoka's batch of 8, and two processes 1.66 times that of one; all other goals of this page were met there, too.
 """
 
 

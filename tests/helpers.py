@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Container, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import combinations, zip_longest
 from typing import Any
 
@@ -99,14 +99,20 @@ def library_system(name: str, formulation: str = "kane") -> System:
     return pendula.compile_system(VARIANTS[name](), formulation)
 
 
+@cache
+def _library_model(name: str) -> Model:
+    """A variant of the library, to look at: what is collected asks for each of them several times."""
+    return VARIANTS[name]()
+
+
 def has_ball(name: str) -> bool:
     """Whether a variant has a joint with a quaternion; known without compiling."""
-    return any(joint.quaternion() for joint in VARIANTS[name]().tree)
+    return any(joint.quaternion() for joint in _library_model(name).tree)
 
 
 def is_driven(name: str) -> bool:
     """Whether a variant has a prescribed motion or a moving ground point; known without compiling."""
-    model = VARIANTS[name]()
+    model = _library_model(name)
     places = [x for j in model.joints for side in (j.parent, j.child) for x in side.position or ()]
     return any(j.prescribed() for j in model.tree) or any("t" in parse(x).names for x in places)
 

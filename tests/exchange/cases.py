@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -95,15 +94,19 @@ def case(name: str, formulation: str, states: int = 3) -> Case:
     return Case(f"{name}_{formulation}".replace("-", "_"), system.equations, system, found)
 
 
-def pairs() -> Iterator[tuple[str, str]]:
+@cache
+def pairs() -> list[tuple[str, str]]:
     """Every mechanism by every formulation that derives it."""
+    found = []
     for name, make in MECHANISMS.items():
+        model = make()
         for formulation in pendula.derivation.formulations():
             try:
-                pendula.derive(make(), formulation)
+                pendula.derive(model, formulation)
             except pendula.errors.NotSupported:
                 continue
-            yield name, formulation
+            found.append((name, formulation))
+    return found
 
 
 def close(found: Any, wanted: Any, tolerance: float) -> None:

@@ -21,7 +21,7 @@ from pendula.numerics.scalars.eight import (
     lane,
     with_lane,
 )
-from pendula.numerics.scalars.trig import FAR, reciprocal, sincos
+from pendula.numerics.scalars.trig import FAR, reciprocal, sincos, sincos_all
 
 LAST_PLACES = 2.0  # units in the last place that sine and cosine may be off (NumPy's own error included)
 
@@ -61,6 +61,16 @@ def _sincos_of_eights(x, s, c):
     angles, sines, cosines = as_eights(x), as_eights(s), as_eights(c)
     for k in range(angles.size):
         sines[k], cosines[k] = sincos(angles[k])
+
+
+@compiled
+def _rows_of_floats(x, c):
+    sincos_all(x, c)
+
+
+@compiled
+def _rows_of_eights(x, c):
+    sincos_all(as_eights(x), as_eights(c))
 
 
 def both_sincos(angles):
@@ -108,6 +118,23 @@ def test_large_angles_and_what_is_no_number_leave_the_other_lanes_alone():
         np.testing.assert_array_equal(alone, together)
         np.testing.assert_array_equal(together[np.arange(8) != 3], both_sincos(usual)[1][np.arange(8) != 3])
         np.testing.assert_allclose(together[3], reference[3], rtol=1e-15)
+
+
+@pytest.mark.parametrize("odd", [0.5, FAR, 3e5, -1e17, np.nan, np.inf])
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_rows_of_angles_are_those_of_single_angles_wherever_a_far_one_is(row, odd):
+    angles = np.random.default_rng(2).uniform(-60, 60, (3, LANES))
+    angles[row, 5] = odd
+    alone = np.empty((angles.size, 2))
+    _sincos_of_floats(angles.ravel(), alone)
+    with np.errstate(invalid="ignore"):
+        reference = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(-1, 2)
+    np.testing.assert_allclose(alone, reference, rtol=4e-16 * LAST_PLACES)
+    for function, turned in ((_rows_of_eights, angles.copy()), (_rows_of_floats, angles.ravel().copy())):
+        cosines = np.empty_like(turned)
+        function(turned, cosines)
+        np.testing.assert_array_equal(turned.ravel(), alone[:, 0])
+        np.testing.assert_array_equal(cosines.ravel(), alone[:, 1])
 
 
 @compiled(allocates=False)

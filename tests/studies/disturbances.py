@@ -151,9 +151,17 @@ def verdict(folder: Path, quiet: pendula.results.Sweep) -> dict[str, Any]:
     }
 
 
+def until_full(folder: Path, side: int, duration: float) -> str:
+    """Runs a study until its disk is full, and returns what it said."""
+    process = start(folder, side, duration)
+    said = process.communicate(timeout=600)[0]
+    assert process.returncode == 2, (process.returncode, said)
+    return said
+
+
 @contextmanager
 def small_disk(size: str) -> Iterator[Path]:
-    """A disk of its own size in memory; raises PermissionError where nothing can be mounted."""
+    """A small disk in memory, which ``grow`` makes larger; raises PermissionError where nothing can be mounted."""
     with tempfile.TemporaryDirectory() as place:
         made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], capture_output=True)
         if made.returncode:
@@ -162,6 +170,11 @@ def small_disk(size: str) -> Iterator[Path]:
             yield Path(place)
         finally:
             subprocess.run(["umount", place], check=True)
+
+
+def grow(disk: Path, size: str) -> None:
+    """Makes a small disk larger."""
+    subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
 
 
 def free_port() -> int:
@@ -221,23 +234,45 @@ class Cluster:
             process.wait()
 
 
+def disturbed_on_dask(folder: Path, side: int, duration: float) -> None:
+    """Runs a study on a cluster of which a worker is killed, and then the scheduler."""
+    with Cluster() as cluster:
+        process = start(folder, side, duration, cluster.address)
+        until = time.monotonic() + 120
+        while len(list(folder.glob("parts/*.npz"))) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        cluster.kill_worker()
+        time.sleep(2.0)
+        assert process.poll() is None, "the study ended before it was disturbed"
+        cluster.restart_scheduler()
+        said = process.communicate(timeout=600)[0]
+    assert process.returncode == 0, said
+
+
 def main() -> None:
-    """Disturbs a study as often as asked and prints what came of it."""
+    """Disturbs a study in every way, as often as asked, and prints what came of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--duration", type=float, default=40.0)
+    parser.add_argument("--disk", default="2m", help="size of the disk at first, which must not hold the study")
     given = parser.parse_args()
     side = int(np.ceil(np.sqrt(given.cases)))
     begun = time.monotonic()
     quiet = pendula.sweep(**study(side, given.duration))
     print(f"quiet: {len(quiet)} cases in {time.monotonic() - begun:.0f} s", flush=True)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "study"
+    with small_disk(given.disk) as place:
+        print(f"disk of {given.disk}: {until_full(place / 'study', side, given.duration)}", flush=True)
+        grow(place, "4g")
         begun = time.monotonic()
-        counts = disturbed(folder, side, given.duration, given.kills)
+        counts = disturbed(place / "study", side, given.duration, given.kills)
         print(f"disturbed: {counts} in {time.monotonic() - begun:.0f} s", flush=True)
-        print(verdict(folder, quiet), flush=True)
+        print(verdict(place / "study", quiet), flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        begun = time.monotonic()
+        disturbed_on_dask(Path(place) / "study", side, given.duration)
+        print(f"on Dask, worker and scheduler killed: {time.monotonic() - begun:.0f} s", flush=True)
+        print(verdict(Path(place) / "study", quiet), flush=True)
 
 
 if __name__ == "__main__":

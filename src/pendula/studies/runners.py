@@ -23,6 +23,10 @@ from pendula.studies.recipe import Part, Recipe, Task, Work
 
 CONNECT = 5.0
 """seconds to wait for a Dask scheduler"""
+GATHER = 60.0
+"""seconds to wait for the result of a finished task"""
+MOST_LOSSES = 20
+"""how often in a row a cluster may lose its work before a study gives up"""
 
 
 class Runner(Protocol):
@@ -237,6 +241,7 @@ class Dask:
     interrupted: bool = False
     _pending: dict[int, _Pending] = field(default_factory=dict)
     _found: list[Done] = field(default_factory=list)
+    _losses: int = 0
 
     def __post_init__(self) -> None:
         self._pickled = _pickled(self.recipe)
@@ -309,27 +314,29 @@ class Dask:
                 return []
             for one in [one for one in self._pending.values() if one.future.done()]:
                 self._take(one)
-        except (CancelledError, OSError) as error:
-            if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                raise
+        except (CancelledError, OSError):  # errors of Dask's connections are OSErrors
             self._again()
         found, self._found = self._found, []
         return found
 
     def _take(self, one: _Pending) -> None:
+        """Takes over what became of a task; raises CancelledError if the cluster lost it, or lost its result."""
         from distributed.scheduler import KilledWorker
 
         if one.future.status in ("cancelled", "lost"):
             raise CancelledError
         try:
-            part = one.future.result(timeout=60)
+            part = one.future.result(timeout=GATHER)
         except CancelledError:
             raise
         except KilledWorker as error:
             self._found.append(Done(one.key, None, WorkerDied(f"workers of Dask died of the same task: {error}")))
         except Exception as error:
+            if one.future.status != "error":  # not the task's error: its result was on its way
+                raise CancelledError from error
             self._found.append(Done(one.key, None, error))
         else:
+            self._losses = 0
             self.ended += len(one.task)
             self._found.append(Done(one.key, part, None, part.seconds))
         one.future.release()
@@ -339,6 +346,9 @@ class Dask:
         """Connects to the scheduler again, and submits all tasks that it has lost."""
         import time
 
+        self._losses += 1
+        if self._losses > MOST_LOSSES:
+            raise ComputationError(f"the Dask cluster lost its work {self._losses} times in a row; see its log")
         until = time.monotonic() + self.patience
         while True:
             try:

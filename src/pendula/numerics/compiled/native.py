@@ -59,6 +59,18 @@ def call_native(typingctx: Any, address: Any, out: Any, inp: Any, context: Any) 
 
 
 @intrinsic
+def called_rarely(typingctx: Any) -> Any:
+    """``called_rarely()``: the function that contains this is not inlined, so that its callers keep their registers."""
+
+    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        builder.function.attributes.add("cold")
+        return target.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def address_of(typingctx: Any, array: Any) -> Any:
     """``address_of(array)``: address of the first element, at no run-time cost."""
     if not isinstance(array, types.Array):

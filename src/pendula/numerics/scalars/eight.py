@@ -28,7 +28,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 
 from pendula.numerics.compiled.jit import compiled_part
-from pendula.numerics.compiled.native import address_of
+from pendula.numerics.compiled.native import address_of, called_rarely
 from pendula.numerics.scalars import trig
 
 LANES = 8
@@ -335,9 +335,15 @@ def _sincos_far(x, s, c):
 
 
 @compiled_part(forceinline=True)
-def _sincos(x):
+def _sincos_near(x):
+    """Sine and cosine of angles below ``FAR``."""
     k, s, c = trig.sincos_near(x)
-    s, c = _turned(k, s, c)
+    return _turned(k, s, c)
+
+
+@compiled_part(forceinline=True)
+def _sincos(x):
+    s, c = _sincos_near(x)
     if not all_lanes(_fabs(x) < trig.FAR):
         s, c = _sincos_far(x, s, c)
     return s, c
@@ -422,6 +428,23 @@ def aligned_zeros(*shape: int) -> np.ndarray:
 
 @compiled_part(forceinline=True)
 def _sincos_one_by_one(angles, cosines):
+    """Looks for far angles first: a loop without calls keeps its constants in registers."""
+    if angles.size == 0:
+        return
+    near = _fabs(angles[0]) < trig.FAR
+    for k in range(1, angles.size):
+        near = near & (_fabs(angles[k]) < trig.FAR)
+    if all_lanes(near):
+        for k in range(angles.size):
+            angles[k], cosines[k] = _sincos_near(angles[k])
+    else:
+        _sincos_some_far(angles, cosines)
+
+
+@compiled_part(forceinline=False)
+def _sincos_some_far(angles, cosines):
+    """The same if some angles are far."""
+    called_rarely()
     for k in range(angles.size):
         angles[k], cosines[k] = _sincos(angles[k])
 

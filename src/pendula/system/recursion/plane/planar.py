@@ -7,6 +7,9 @@ Joints are revolute about z or prismatic in x-y. A frame has an absolute angle; 
 
 with the bias force (n0, f0). Loads are springs and dampers in hinges, and external generalized forces (efforts) or
 torques; all others need the spatial recursion. Chains of links with absolute angles have a still shorter algorithm.
+
+The passes are inlined into the callbacks: for a few hinges, handing over the arrays and keeping rows of eights on an
+unaligned stack would take as long as the arithmetic.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ inertia about the origin; stiffness, stiffness times rest and damping of all spr
 """``DX, DY``: direction of a prismatic hinge; for a revolute one, prescribed acceleration and sign of the axis"""
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
     """v' of a tree in the plane; returns the power of the dampers.
 
@@ -45,7 +48,7 @@ def forward(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w, out):
     return power
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
     """Poses, velocities, own inertia and loads of all hinges; returns the power of the dampers."""
     o = w[0]
@@ -98,7 +101,7 @@ def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
     return power
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def articulate(hinges, w):
     """Articulated inertias and bias forces, from the tips to ground."""
     zero = w[0, S]
@@ -147,7 +150,7 @@ def articulate(hinges, w):
         x[FY] += fy
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def accelerate(hinges, w, out):
     """Accelerations of hinges and v', from ground to the tips."""
     for i in range(1, hinges.shape[0] + 1):
@@ -189,7 +192,7 @@ def drive_efforts(hinges, w, found):
             found[drive] = z[DX] * fx + z[DY] * fy - z[EFFORT]
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def energies(hinges, numbers, gx, gy, q, v, w):
     """Kinetic and potential energy of a tree in the plane without prescribed motions.
 
@@ -244,7 +247,7 @@ def room(links):
     return (links + LANES - 1) // LANES * LANES
 
 
-@compiled_part(fastmath=FUSED)
+@compiled_part(fastmath=FUSED, forceinline=True)
 def chain(numbers, sprung, gx, gy, q, v, w, out):
     """v' of a serial chain with angles measured from ground; returns the power of the dampers.
 

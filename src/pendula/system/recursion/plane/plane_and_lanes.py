@@ -35,7 +35,7 @@ def load_from_outside(ctx, v, drives):
     return power
 
 
-@compiled_part
+@compiled_part(forceinline=True)
 def planar_rates(ctx, q, v, drives, w, rates):
     """q' and v' of a tree in the plane, for any scalar type; returns the power of the dampers."""
     n, nq, nv, gravity = ctx.hinge_count, ctx.nq, ctx.nv, doubles_at(ctx.gravity, 3)
@@ -46,7 +46,7 @@ def planar_rates(ctx, q, v, drives, w, rates):
     return pl.forward(hinges, numbers, gravity[0], gravity[1], q, v, drives, efforts, torques, w, out)
 
 
-@compiled_part
+@compiled_part(forceinline=True)
 def chain_rates(ctx, q, v, w, rates):
     """The same for a serial chain with angles measured from ground."""
     n, gravity = ctx.hinge_count, doubles_at(ctx.gravity, 3)
