@@ -382,3 +382,15 @@ def test_animations_that_cannot_be_are_refused(pendula, tmp_path, options, messa
     assert result.code == 2
     assert message in result.err
     assert not list(tmp_path.iterdir())
+
+
+def test_the_horizon_is_told_in_single_blanks(pendula):
+    found = pendula("simulate", "pendulum", "--for", "1", "--horizon")
+    told = found.out[found.out.index("horizon: ") :].split("\n\n")[0]
+    assert "  " not in told.replace("\n  ", " ")
+
+
+def test_a_force_as_large_as_a_typical_one_is_100_percent(pendula):
+    found = pendula("modes", "pendulum", "--at", "theta=90deg")
+    assert "e+" not in found.err
+    assert " % of a typical force" in found.err

@@ -103,3 +103,28 @@ def test_margins_are_printed_drawn_and_given_as_data(pendula):
     alone = pendula(*UPRIGHT, "--margins", "no.png")
     assert alone.code == 2
     assert "--margins needs a gain" in alone.err
+
+
+def test_control_names_the_coordinate_that_no_weight_holds(pendula):
+    found = pendula(*UPRIGHT, "--q", "theta=10", "--r", "F=0.1")
+    assert found.code == 2
+    assert "x is not held: it has no weight in Q" in found.err
+    assert "--q x=1" in found.err
+
+
+def test_fit_reads_runs_that_pendula_saved(pendula):
+    library.simulate("pendulum", 2).save("data.csv")
+    found = pendula("fit", "pendulum", "data.csv", "--parameters", "l", "-p", "l=1.1", "--start", "theta=90deg")
+    assert found.code == 0, found.err
+    assert " ".join(found.out.split()).endswith("were left out: kinetic, potential, work, run.energy_error")
+    library.simulate("four-bar", 1).save("bars.csv", accelerations=True)
+    read = library.fit("four-bar", "bars.csv", ["g"])
+    assert {"run.violation", "crank_ddot"} <= {*read.left_out}
+
+
+def test_fit_lists_all_unknown_columns_at_once_with_the_option_that_leaves_them_out(pendula):
+    Path("data.csv").write_text("t,theta,mood,my weather [m]\n0,1,2,3\n1,2,3,4\n")
+    found = pendula("fit", "pendulum", "data.csv", "--parameters", "l")
+    assert found.code == 2
+    assert 'columns "mood", "my weather [m]" are no quantities of the mechanism' in found.err
+    assert '--ignore mood --ignore "my weather"' in found.err

@@ -508,3 +508,13 @@ def test_prescribed_motions_are_inputs_with_hold(pendula):
     assert "the motion theta1__x" in answer.out
     assert pendula("linearize", "pendulum", "--hold", "0").code == 2
     assert pendula("linearize", *common, "--at", "1").code == 2
+
+
+def test_equilibria_of_a_linkage_are_drawn_as_poses_after_the_table(pendula):
+    from pathlib import Path
+
+    found = pendula("equilibria", "four-bar", "--plot", "poses.png")
+    assert found.code == 0, found.err
+    assert "crank" in found.out
+    assert found.out.rstrip().endswith("wrote poses.png")
+    assert Path("poses.png").stat().st_size > 5000

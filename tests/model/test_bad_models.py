@@ -482,3 +482,55 @@ def test_bad_model_is_refused_with_element_field_and_cause(bad: Bad, model_file:
     assert text.count(bad.cause) >= 1
     assert ": : " not in text
     assert "pydantic" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "advice"),
+    [
+        ('name = "a\nbodies = []\n', "line 1", "is a quote missing?"),
+        ('[joints]\ntype = "revolute"\n[joints]\ntype = "revolute"\n', "twice", "write [[joints]]"),
+    ],
+)
+def test_what_toml_refuses_comes_with_advice(text: str, found: str, advice: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        pendula.loads(text)
+    assert found in str(caught.value)
+    assert advice in str(caught.value)
+
+
+def test_two_bodies_of_one_name_are_one_problem() -> None:
+    """The rod lost its name to a second cart: what refers to the rod, or places a cart twice, follows from that."""
+    rods = '[[bodies]]\nname = "cart"\nrod = { mass = 1, length = 1 }\n' * 2
+    joints = """
+[[joints]]
+name = "x"
+type = "prismatic"
+axis = [1, 0, 0]
+parent = "ground"
+child = "cart"
+[[joints]]
+name = "pin"
+type = "revolute"
+parent = { body = "cart" }
+child = { body = "rod", at = "start" }
+[[joints]]
+name = "other"
+type = "revolute"
+parent = "ground"
+child = "cart"
+"""
+    with pytest.raises(ModelError) as caught:
+        pendula.loads(f'name = "a"\ngravity = [0, -9.81, 0]\n{rods}{joints}')
+    assert [str(p).splitlines()[0] for p in caught.value.problems] == ['body "cart": name: 2 bodies have this name']
+
+
+def test_signs_and_unknown_names_come_with_advice() -> None:
+    text = """
+name = "a"
+gravity = [0, -9.81, 0]
+parameters = { r = 1, L = "2*r + Q" }
+bodies = [{ name = "rod", rod = { mass = -1, length = 1 } }]
+joints = [{ name = "pin", type = "revolute", child = { body = "rod", at = "start" } }]
+"""
+    with pytest.raises(ModelError, match=r"(?s)add it to the parameters.*remove the minus sign"):
+        pendula.loads(text)

@@ -188,3 +188,12 @@ def test_a_label_in_a_free_place_stays_there():
     drawing.line([[0.0, 0.0], [10.0, 10.0]], "body")
     drawing.label([0.0, 10.0], "g", (3.0, 4.0))
     assert drawing.placed(drawing._fit()[0]) == [(3.0, 4.0)]
+
+
+def test_the_page_counts_comparisons_as_the_result_does() -> None:
+    from pendula.present.explain.content import facts
+
+    told = pendula.explain("four-bar", formulation="kane")
+    text = next(f"{figure} {what}" for figure, what in facts(told) if "comparison" in figure)
+    assert text in f"{told.comparisons} comparisons at {told.states} random states, largest difference {told.worst:.1e}"
+    assert f"{told.comparisons} comparisons" in str(told)

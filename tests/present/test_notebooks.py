@@ -288,3 +288,17 @@ def test_quantiles_of_ensembles_are_those_of_numpy() -> None:
     html = runs._repr_html_()
     middle = float(np.quantile(runs["theta"][:, -1], 0.5))
     assert f"{middle:.6g}".replace("-", "−") in html
+
+
+def test_matrices_have_brackets_and_equilibria_their_verdicts() -> None:
+    """Ticks at all four corners: straight bars alone would be a determinant."""
+    from pendula.present.notebook.at_rest import show_equilibria
+    from pendula.present.notebook.mechanisms import show_equations
+
+    text = show_equations(pendula.derive("double-pendulum"))["text/html"]
+    style = text.partition('<mtable style="')[2].partition('"')[0]
+    assert "background-position: 0 0, 0 100%, 100% 0, 100% 100%" in style
+    assert 'class="matrix"' not in text
+    shown = show_equilibria(pendula.find_equilibria("pendulum"))
+    assert "verdict" in shown
+    assert "unstable" in shown

@@ -68,9 +68,21 @@ def test_error_axis_is_logarithmic_and_bears_zeros():
     assert ax.get_yscale() == "log"
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == [
-        "energy error / energy scale (at most 0 at the samples)",
-        "constraint violation (at most 0 at the samples)",
+        "energy error / energy scale, at most 0 at the samples drawn",
+        "constraint violation, at most 0 at the samples drawn",
     ]
+
+
+def test_legend_of_errors_lies_inside_its_panel_and_above_the_curves():
+    """Errors as they are in runs of linkages: a drift that stays, and a violation of the size of rounding."""
+    figure = plot_run(run(1, energy_error=np.full(T.size, 3e-9), violation=np.full(T.size, 1e-15)))
+    figure.canvas.draw()
+    ax = figure.axes[-1]
+    legend, panel = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert panel.x0 <= legend.x0
+    assert legend.x1 <= panel.x1
+    top = max(ax.transData.transform((0.0, float(line.get_ydata().max())))[1] for line in ax.lines)
+    assert top < legend.y0
 
 
 def test_legend_up_to_twelve_colour_bar_beyond():

@@ -83,8 +83,25 @@ input_option = click.option(
     metavar="NAME=VALUE",
     help="An input: a number or an expression of t and the state, such as F=-3*x.",
 )
+
+
+class PlainNumber(click.ParamType):
+    """A number in units of the model; one with a unit is answered with what to write."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        try:
+            return float(value)
+        except ValueError:
+            found = re.fullmatch(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*[A-Za-z]+\s*", str(value))
+            hint = f"write {found[1]}, in units of the model, without a unit" if found else "write a number such as 2.5"
+            self.fail(f'"{value}" is not a number: {hint}', param, ctx)
+
+
 duration_option = click.option(
-    "--for", "duration", default=10.0, show_default=True, type=float, help="Duration, in time units."
+    "--for", "duration", default=10.0, show_default=True, type=PlainNumber(), help="Duration, in time units."
 )
 tol_option = click.option("--tol", default=TOLERANCE, show_default=True, type=float, help="Tolerance of a step.")
 max_steps_option = click.option(
@@ -275,7 +292,13 @@ def in_options(text: str) -> str:
         if argument.endswith('="'):
             text = re.sub(rf'{argument}(\w+)"', rf"{option}\1", text)
         text = text.replace(argument, option)
-    return text
+    text = re.sub(r"ignore=\[([^\]]*)\]", lambda found: _each(found[1], "--ignore"), text)
+    return re.sub(r'Q\["(\w+)"\] = 1', r"--q \1=1", text)
+
+
+def _each(texts: str, option: str) -> str:
+    """An option for each of some texts in quotes."""
+    return " ".join(f'{option} "{x}"' if " " in x else f"{option} {x}" for x in re.findall(r'"([^"]*)"', texts))
 
 
 def in_fields(text: str) -> str:

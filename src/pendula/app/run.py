@@ -30,7 +30,7 @@ _OPTIONS = (
         show_default=True,
         help=f"{stepper_help()}.",
     ),
-    click.option("--step", type=float, help="Step size of a fixed-step stepper, in time units."),
+    click.option("--step", type=opt.PlainNumber(), help="Step size of a fixed-step stepper, in time units."),
     click.option(
         "--constraints",
         default="projection",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pendula.errors import UsageError
@@ -12,6 +13,9 @@ from pendula.model.model import Model
 
 MOST_KEPT = 16
 """models of library mechanisms that are kept, so that the same name means the same model"""
+
+_ROBOTS = (".urdf", ".mjcf", ".xml")
+"""suffixes of robots' files"""
 
 _made: OrderedDict[str, tuple[Callable[..., Model], Model]] = OrderedDict()
 
@@ -46,6 +50,8 @@ def model_of(given: Any, who: str, *, also: str = "") -> Model:
 
 def named_model(name: str) -> Model:
     """The library mechanism of this name with its default arguments; raises UsageError if there is none."""
+    if name not in MECHANISMS and _is_file(name):
+        raise UsageError(f'there is no library mechanism "{name}"; to read the model file: {_reader(name)}("{name}")')
     make = MECHANISMS[name]
     known = _made.get(name)
     if known is None or known[0] is not make:
@@ -54,6 +60,18 @@ def named_model(name: str) -> Model:
     while len(_made) > MOST_KEPT:
         _made.popitem(last=False)
     return known[1]
+
+
+def _is_file(name: str) -> bool:
+    """Whether a text looks like a path rather than a name: it has the suffix of model files, or such a file exists."""
+    try:
+        return Path(name).suffix.lower() in (".toml", *_ROBOTS) or Path(name).is_file()
+    except (OSError, ValueError):  # a text that no file can have as its name
+        return False
+
+
+def _reader(name: str) -> str:
+    return "pendula.exchange.load_robot" if Path(name).suffix.lower() in _ROBOTS else "pendula.load"
 
 
 def wrong(who: str, given: Any, also: str = "") -> UsageError:

@@ -113,7 +113,23 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     except ValueError as error:  # also for integers of thousands of digits
         digits = "int_max_str_digits" in str(error)
         cause = f"it is not valid TOML: {'an integer has too many digits' if digits else _printable(str(error))}"
-    raise ModelError([Problem("file", "", cause)], source=source)
+    raise ModelError([Problem("file", "", cause, _toml_advice(cause))], source=source)
+
+
+_TOML_ADVICE = (
+    (r"Illegal character '\\n'|Unterminated string", "end the text with a quote on its own line: is a quote missing?"),
+    (r"Cannot declare \('(\w+)',\) twice", r"write [[\1]] in double brackets, once for each entry"),
+    (r"Cannot overwrite a value", "is the same key written twice, or [x] where [[x]] was meant?"),
+    (r"Invalid value", "write text in quotes, and lists in square brackets"),
+)
+"""what to try, by what the reader of TOML says"""
+
+
+def _toml_advice(cause: str) -> str:
+    for pattern, advice in _TOML_ADVICE:
+        if found := re.search(pattern, cause):
+            return found.expand(advice)
+    return ""
 
 
 def _too_much(text: str) -> Iterator[Problem]:

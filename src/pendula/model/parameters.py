@@ -93,7 +93,7 @@ def _name_problems(
         if unknown == "t":
             hint = "; a parameter is constant and cannot depend on the time"
         else:
-            hint = f"; did you mean {quote(near)}?" if near else ""
+            hint = f"; did you mean {quote(near)}?" if near else "; add it to the parameters, or write its value"
         yield name, f"{quote(str(expression))} uses {quote(unknown)}, which is not a parameter{hint}"
 
 

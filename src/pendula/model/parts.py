@@ -65,6 +65,12 @@ class Parts:
         return {GROUND, *self.body, *self.unread_bodies}
 
     @cached_property
+    def doubled(self) -> bool:
+        """Whether two bodies have one name: what refers to bodies may then mean one that lost its own."""
+        names = [*(body.name for _, body in self.bodies), *self.unread_bodies]
+        return len({*names}) < len(names)
+
+    @cached_property
     def joint_names(self) -> set[str]:
         """Names of all joints."""
         return {*self.joint, *(joint.name for joint in self.unread_joints)}

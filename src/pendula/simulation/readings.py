@@ -18,6 +18,8 @@ from pendula.system.system import System
 if TYPE_CHECKING:
     from pendula.simulation.trajectory import Trajectory
 
+MOST_NAMES = 40
+"""names that an error lists"""
 ENERGIES = ("kinetic", "potential", "energy", "work")
 OF_POINTS = {f"{what}{axis}": (k, j) for k, what in enumerate(("", "v", "a")) for j, axis in enumerate("xyz")}
 """endings of the names of a point's coordinates: x of its position, vx of its velocity, ax of its acceleration"""
@@ -48,7 +50,8 @@ def reading(run: Trajectory, name: str) -> Array:
     known = names_of(run.system)
     if name not in known:
         of_joints = [*run.joint_layout.coordinates, *run.joint_layout.speeds, *joints]
-        _refuse(f'there is no "{name}"', name, [*of_joints, *ENERGIES, *known])
+        points = [f"{b.name}.{p}.x" for b in run.system.model.bodies for p in b.named_points()]
+        _refuse(f'there is no "{name}"', name, [*dict.fromkeys([*of_joints, *ENERGIES, *known, *points])])
     return _rows(run, run.system.watching([name], [known[name]], run.parameters))
 
 
@@ -100,7 +103,9 @@ def _rows(run: Trajectory, program: Compiled) -> Array:
 
 
 def _refuse(what: str, name: str, known: Sequence[str]) -> NoReturn:
-    raise UsageError(f"{what}; {suggestion(name, known, 'known are: ' + ', '.join(known[:12]))}")
+    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+    listed = ", ".join(known[:MOST_NAMES])
+    raise UsageError(f"{what}; {suggestion(name, known, f'known are: {listed}{more}')}")
 
 
 def energies(run: Trajectory) -> dict[str, Array]:

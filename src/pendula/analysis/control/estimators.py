@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.analysis.control.gains import Gain, sorted_poles
 from pendula.analysis.control.laws import deviations, read_limits
-from pendula.analysis.control.space import StateSpace, state_space
+from pendula.analysis.control.space import StateSpace, decays, state_space
 from pendula.analysis.control.weights import weight_matrix
 from pendula.errors import ComputationError, UsageError
 from pendula.model.expressions.expression import parse
@@ -82,7 +82,7 @@ def kalman(
     """The stationary Kalman filter; see :meth:`pendula.results.LinearModel.kalman`."""
     from scipy.linalg import solve_continuous_are, solve_discrete_are  # slow to load
 
-    from pendula.analysis.control.reach import observability
+    from pendula.analysis.control.reach import observability, unexcited
 
     plain = state_space(linear, outputs)
     W = _process(plain, process)
@@ -91,6 +91,12 @@ def kalman(
     if not seen.enough:
         bad = next(x for x in seen.lost if not x.decays)
         raise UsageError(f"the outputs ({', '.join(plain.outputs)}) do not suffice: {bad.text}")
+    missed = unexcited(linear, plain.A, W)
+    if missed:
+        raise ComputationError(
+            f"the error of the estimate would not decay: {'; '.join(missed)}.\n"
+            "  Try: process noise that excites every motion which does not decay."
+        )
     space = plain if every is None else plain.discrete(every)
     if every is not None:
         W, V = _sampled_noise(plain.A, W, every), V / every
@@ -109,7 +115,13 @@ def kalman(
         L = np.linalg.solve(total, C @ X @ A.T).T
         rest = A @ X @ A.T - X - L @ total @ L.T + W
     residual = float(np.abs(rest).max() / max(np.abs(W).max(), 1e-300))
-    return Estimator(L, space, X, sorted_poles(A - L @ C, every), residual)
+    poles = sorted_poles(A - L @ C, every)
+    if not decays(poles, every):
+        raise ComputationError(
+            f"the error of the estimate would not decay: a pole is {poles[0]:.4g}.\n"
+            "  Try: process noise that excites every motion which does not decay."
+        )
+    return Estimator(L, space, X, poles, residual)
 
 
 def _process(space: StateSpace, given: Any) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.analysis.control.laws import law_texts
 from pendula.analysis.control.responses import check_inputs
-from pendula.analysis.control.space import StateSpace, state_space
+from pendula.analysis.control.space import StateSpace, decays, poles_of, state_space
 from pendula.analysis.control.weights import weight_matrix
 from pendula.errors import ComputationError, UsageError
 from pendula.simulation.inputs.kinds import Sampled
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from pendula.analysis.control.estimators import Estimator
     from pendula.analysis.control.margins import Margins
     from pendula.analysis.linear.model import LinearModel
+
+
+ROUNDING = 1e-12
+"""a gain below this part of the largest of its input is printed as zero"""
 
 
 @readable
@@ -72,6 +76,14 @@ class Gain:
             if name not in known:
                 raise UsageError(f'there is no {what} "{name}"; known are: {", ".join(known)}')
         return float(self.K[self.inputs.index(by), self.states.index(of)])
+
+    @property
+    def shown(self) -> Array:
+        """K for print: entries that are zero up to rounding, beside the others of their row, are zero."""
+        rate = float(np.abs(self.space.poles).max(initial=0.0)) if self.every is None else 1 / self.every
+        n = len(self.states) // 2
+        size = np.abs(self.K) * np.repeat([1.0, rate or 1.0], n)
+        return np.where(size < ROUNDING * size.max(axis=1, keepdims=True, initial=0.0), 0.0, self.K)
 
     def closed_loop(self) -> StateSpace:
         """The linear model under this feedback, u = r - K x, with its bode(), step() and poles."""
@@ -165,8 +177,8 @@ class Gain:
         unit = self.space.time_unit
         time = "" if self.every is None else f", sampled every {self.every:g} {unit}"
         lines = [f"u = -K x by {self.method}{time}"]
-        for by in self.inputs:
-            lines.append(f"  {by}: " + ", ".join(f"{of} {self[by, of]:.6g}" for of in self.states))
+        for by, row in zip(self.inputs, self.shown, strict=True):
+            lines.append(f"  {by}: " + ", ".join(f"{of} {x:.6g}" for of, x in zip(self.states, row, strict=True)))
         what = "magnitudes of the poles " if self.every is not None else "poles "
         values = np.abs(self.poles) if self.every is not None else self.poles
         lines.append(
@@ -184,7 +196,7 @@ def designed_space(linear: LinearModel, every: float | None) -> StateSpace:
 
 def sorted_poles(A: Array, dt: float | None) -> Array:
     """Eigenvalues, slowest first."""
-    found = np.linalg.eigvals(A)
+    found = poles_of(A)
     return found[np.lexsort((found.imag, -(np.abs(found) if dt is not None else found.real)))]
 
 
@@ -197,6 +209,7 @@ def lqr(linear: LinearModel, Q: Any, R: Any = 1.0, *, cross: Any = None, every: 
     R = weight_matrix(R, space.inputs, "R", definite=True)
     S = None if cross is None else np.asarray(cross, dtype=float).reshape(len(Q), len(R))
     refuse_unreachable(linear)
+    refuse_unweighted(linear, Q, R, S)
     A, B = space.A, space.B
     try:
         X = (solve_continuous_are if every is None else solve_discrete_are)(A, B, Q, R, s=S)
@@ -214,7 +227,7 @@ def lqr(linear: LinearModel, Q: Any, R: Any = 1.0, *, cross: Any = None, every: 
         rest = A.T @ X @ A - X - K.T @ (R + B.T @ X @ B) @ K + Q
     residual = float(np.abs(rest).max() / max(np.abs(Q).max(), np.abs(K.T @ R @ K).max(), 1e-300))
     poles = sorted_poles(A - B @ K, every)
-    if not ((np.abs(poles) < 1).all() if every is not None else (poles.real < 0).all()):
+    if not decays(poles, every):
         raise ComputationError(
             f"the feedback that minimizes this cost does not stabilize: a pole is {poles[0]:.4g}.\n"
             "  Try: weights on every coordinate that does not return to rest without feedback."
@@ -261,6 +274,26 @@ def _acker(A: Array, B: Array, poles: Array) -> Array:
         value = value @ (scaled - p / size * np.eye(n))
     last = np.linalg.solve(np.array(T), np.eye(n)[-1])  # last row of the inverse: last @ T_k = delta
     return (last @ value.real)[None] * size**n / size ** (n - 1)
+
+
+def refuse_unweighted(linear: LinearModel, Q: Array, R: Array, S: Array | None) -> None:
+    """Raises ComputationError if a motion that neither grows nor decays has no cost; the message names it.
+
+    The cheapest feedback leaves such a motion alone, so no feedback both minimizes the cost and stabilizes.
+    """
+    from pendula.analysis.control.reach import unweighted
+
+    A = linear.A
+    if S is not None:  # u = w - R^-1 S^T x removes the cross term
+        part = np.linalg.solve(R, S.T)
+        A, Q = A - linear.B.reshape(len(Q), -1) @ part, Q - S @ part
+    lost = unweighted(linear, A, Q)
+    if lost:
+        name = linear.coordinates[int(np.argmax(np.abs(lost[0].direction)))]
+        raise ComputationError(
+            f"{'; '.join(x.text for x in lost)}. The feedback that minimizes this cost leaves it alone.\n"
+            f'  Try: weights on every coordinate that does not return to rest without feedback: Q["{name}"] = 1.'
+        )
 
 
 def refuse_unreachable(linear: LinearModel, *, all_of_them: bool = False) -> None:

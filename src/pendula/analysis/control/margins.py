@@ -10,7 +10,7 @@ import numpy as np
 from pendula.analysis.control.crossings import Crossings, crossings_of
 from pendula.analysis.control.minimal import reduced
 from pendula.analysis.control.responses import PER_DECADE, Bode, around_poles, bode_of, check_inputs
-from pendula.analysis.control.space import StateSpace, decaying, decays
+from pendula.analysis.control.space import DECAYS, StateSpace, decaying, decays, poles_of
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.words import counted, readable, some
@@ -133,7 +133,8 @@ class Margins:
             lines.append(f"  the closed loop does not decay, so it has no margins; {count}")
             lines.append(f"  {_would(self.stable_gains)}")
         else:
-            lines.append(f"  the closed loop decays; {count}")
+            what = "what this loop influences decays" if self.unmoved.size else "the closed loop decays"
+            lines.append(f"  {what}; {count}")
             lines.append(f"  gain: {self._gain_words()}")
             lines.append(f"  phase: {self._phase_words()}")
             delay = self.delay_margin
@@ -146,7 +147,8 @@ class Margins:
                 f"(peak of the sensitivity {1 / self.distance:.4g})"
             )
         if self.unmoved.size:
-            poles = some([f"{p:.4g}" for p in self.unmoved])
+            size = float(np.abs(self.loop.poles).max(initial=0.0))
+            poles = some([f"{0.0 if abs(p) < DECAYS * size else p:.4g}" for p in self.unmoved])
             lines.append(
                 f"  not influenced by this loop, and not decaying: {counted(self.unmoved.size, 'pole')} {poles}"
             )
@@ -207,9 +209,10 @@ def margins_of(space: StateSpace, gain: float = 1.0) -> Margins:
     )  # fmt: skip
     stable = decays(_closed(small, 1.0), loop.dt) and any(low < 1 < high for low, high in stable_gains)
     at, distance = _nearest(small, found)
+    largest = float(np.abs(space.poles).max(initial=0.0))
     return Margins(
         loop, stable, stable_gains, int((~decaying(small.poles, loop.dt)).sum()),
-        hidden[~decaying(hidden, loop.dt)], found.phase_at, found.critical_gains, found.gain_at, found.lags,
+        hidden[~decaying(hidden, loop.dt, largest)], found.phase_at, found.critical_gains, found.gain_at, found.lags,
         distance, at,
     )  # fmt: skip
 
@@ -224,7 +227,7 @@ def _between(low: float, high: float) -> float:
 
 def _closed(space: StateSpace, factor: float) -> Array:
     fed = factor / (1.0 + factor * space.D[0, 0])
-    return np.asarray(np.linalg.eigvals(space.A - fed * space.B @ space.C))
+    return poles_of(space.A - fed * space.B @ space.C)
 
 
 def _nearest(space: StateSpace, found: Crossings) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pendula.analysis.control.space import StateSpace
+from pendula.analysis.control.space import StateSpace, poles_of
 from pendula.system.layout import Array
 
 HIDDEN = 1e-9
@@ -52,7 +52,7 @@ def _reachable(A: Array, B: Array, C: Array) -> tuple[Array, Array, Array, Array
         basis = np.hstack([basis, kept])
         fresh = A @ kept / size
     rest = np.linalg.svd(basis, full_matrices=True)[0][:, basis.shape[1] :] if basis.size else np.eye(n)
-    poles = np.linalg.eigvals(rest.T @ A @ rest) if rest.shape[1] else np.zeros(0)
+    poles = poles_of(rest.T @ A @ rest) if rest.shape[1] else np.zeros(0)
     if not rest.shape[1]:
         return A, B, C, poles
     return basis.T @ A @ basis, basis.T @ B, C @ basis, poles

@@ -8,7 +8,7 @@ z P(s) = 0 and z F = 0, and escapes the outputs y = H0 e + H1 e' if a shape x sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,6 +133,55 @@ def observability(linear: LinearModel, outputs: Sequence[str] | str | None) -> R
     return Reach("observable", names, found[0], found[1], tuple(lost), linear.at.layout.time_unit)
 
 
+def unweighted(linear: LinearModel, A: Array, Q: Array) -> list[Lost]:
+    """Motions of x' = A x, x = (e, e'), that neither grow nor decay and that x^T Q x does not show."""
+    found = []
+    for s, x in _hidden(linear, A, Q):
+        one = _in_words(linear, s, x[: len(linear.M)], _sizes(linear), 0.0, end="has no weight in Q")[0]
+        moved = [n for n, c in zip(linear.coordinates, one.direction, strict=True) if c != 0]
+        if s == 0 and len(moved) == 1:
+            one = replace(one, text=f"{moved[0]} is not held: it has no weight in Q")
+        found.append(one)
+    return found
+
+
+def unexcited(linear: LinearModel, A: Array, W: Array) -> list[str]:
+    """Motions of x' = A x + noise of intensity W that neither grow nor decay and that the noise misses, in words."""
+    D = _sizes(linear)
+    rate = _rate(A)
+    found = []
+    for s, z in _hidden(linear, A.T, W, dual=True):
+        z = z / np.concatenate([D, D * rate])
+        z = z / z[int(np.argmax(np.abs(z)))]
+        z = np.where(np.abs(z) < NEGLIGIBLE, 0.0, z)
+        names = (*linear.coordinates, *linear.speeds)
+        course = _course(s, linear.at.layout.time_unit)
+        found.append(f"{_combination(z, names)}, which {course}, has no process noise")
+    return found
+
+
+def _rate(A: Array) -> float:
+    return float(np.abs(np.linalg.eigvals(A)).max(initial=0.0)) or 1.0
+
+
+def _hidden(linear: LinearModel, A: Array, Q: Array, *, dual: bool = False) -> list[tuple[complex, Array]]:
+    """Eigenvalues on the imaginary axis with eigenvectors x, in typical sizes, for which x^T Q x vanishes."""
+    D, rate = _sizes(linear), _rate(A)
+    scale = np.concatenate([D, D * rate])
+    if dual:
+        scale = 1 / scale
+    A = A * scale / scale[:, None] / rate
+    Q = Q * scale * scale[:, None]
+    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+    H = vectors[:, values > LOST**2 * max(float(values.max(initial=0.0)), 1e-300)].T
+    found = []
+    for s in _distinct(np.linalg.eigvals(A)):
+        if s.real == 0:
+            _, sigma, right = np.linalg.svd(np.vstack([A - s * np.eye(len(A)), H]))
+            found += [(s * rate, x.conj()) for x, size in zip(right, sigma, strict=True) if size < LOST]
+    return found
+
+
 def _sizes(linear: LinearModel) -> Array:
     """Typical sizes of the coordinates e: 1 for angles, a typical length for others."""
     system = linear.system
@@ -191,7 +240,10 @@ def _tidied(lost: list[tuple[complex, Array, float]]) -> list[tuple[complex, Arr
     return found
 
 
-def _in_words(linear: LinearModel, s: complex, x: Array, D: Array, size: float, *, seen: bool) -> list[Lost]:
+def _in_words(
+    linear: LinearModel, s: complex, x: Array, D: Array, size: float, *, seen: bool = True,
+    end: str = "does not show in the outputs",
+) -> list[Lost]:  # fmt: skip
     """What is lost, in words; ``x`` are coefficients of e/D (a combination) or entries of e/D (a shape)."""
     x = x / x[int(np.argmax(np.abs(x)))]
     x = np.where(np.abs(x) < NEGLIGIBLE, 0.0, x)
@@ -206,7 +258,7 @@ def _in_words(linear: LinearModel, s: complex, x: Array, D: Array, size: float, 
         shape = ", ".join(f"{n} = {_factor(c)}" for n, c in zip(names, own, strict=True) if c != 0)
         still = [n for n, c in zip(names, own, strict=True) if c == 0]
         rest = f" ({', '.join(still)} at rest)" if still and len(still) <= 6 else ""
-        text = f"the motion {shape} per unit{rest}, which {course}, does not show in the outputs"
+        text = f"the motion {shape} per unit{rest}, which {course}, {end}"
     else:
         text = f"{_combination(own, names)}, which {course}, cannot be influenced"
     return [Lost(s, own, text, decays, size)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis.linear.clusters import EPS, ROUNDINGS, find_clusters
 from pendula.errors import UsageError
 from pendula.model.names import suggestion
 from pendula.system.layout import Array
@@ -60,8 +61,8 @@ class StateSpace:
 
     @property
     def poles(self) -> Array:
-        """Eigenvalues of A, sorted by real part, largest first."""
-        found = np.linalg.eigvals(self.A)
+        """Eigenvalues of A, sorted by real part, largest first; see :func:`poles_of`."""
+        found = poles_of(self.A)
         return found[np.lexsort((found.imag, -found.real))]
 
     @property
@@ -162,11 +163,38 @@ class StateSpace:
         return f"{head}\ninputs {some(self.inputs) or 'none'}; outputs {some(self.outputs) or 'none'}"
 
 
-def decaying(poles: Array, dt: float | None) -> Array:
-    """Which of these poles decay, beyond rounding: those of an undamped mechanism do not."""
+def poles_of(A: Array) -> Array:
+    """Eigenvalues; those that are one multiple eigenvalue, scattered by rounding, are replaced by their mean.
+
+    Example:
+        >>> import numpy as np
+        >>> T = np.array([[1.0, 2.0], [3.0, 5.0]])
+        >>> bool(abs(poles_of(T @ [[0.0, 1.0], [0.0, 0.0]] @ np.linalg.inv(T))).max() < 1e-14)  # a double zero
+        True
+    """
+    values = np.linalg.eigvals(A).astype(complex)
+    if len(values) > 1 and np.isfinite(values).all():
+        far = float(np.linalg.norm(A, 2))  # clusters are found relative to their mean, so zero is moved away
+        for cluster in find_clusters(A + far * np.eye(len(A)), values + far):
+            values[list(cluster.members)] = _real(cluster.mean - far, EPS * far * cluster.condition)
+    return values
+
+
+def _real(value: complex, rounding: float) -> complex:
+    return complex(value.real) if abs(value.imag) <= ROUNDINGS * rounding else value
+
+
+def decaying(poles: Array, dt: float | None, size: float = 0.0) -> Array:
+    """Which of these poles decay, beyond rounding: those of an undamped mechanism do not.
+
+    Args:
+        poles: all poles of a system, or some of them.
+        dt: time between samples; None in continuous time.
+        size: magnitude of the largest pole of the system, if ``poles`` are some of them.
+    """
     if dt is not None:
         return np.asarray(np.abs(poles) < 1 - DECAYS)
-    return np.asarray(poles.real < -DECAYS * max(float(np.abs(poles).max(initial=0.0)), 1e-300))
+    return np.asarray(poles.real < -DECAYS * max(float(np.abs(poles).max(initial=0.0)), size, 1e-300))
 
 
 def decays(poles: Array, dt: float | None) -> bool:

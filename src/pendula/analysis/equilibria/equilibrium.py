@@ -185,8 +185,9 @@ def equilibrium_at(
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
         remains = _largest_force(system, left, () if isinstance(point, State) or point is None else tuple(point))
+        percent = f"{100 * share:.2g}" if share < 0.95 else f"{100 * share:.0f}"  # 100, not 1e+02
         raise NotAnEquilibrium(
-            f"this state is not an equilibrium: {remains} ({100 * share:.2g} % of a typical force).\n"
+            f"this state is not an equilibrium: {remains} ({percent} % of a typical force).\n"
             "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )

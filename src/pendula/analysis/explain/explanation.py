@@ -109,14 +109,20 @@ class Explanation:
         return max((check.difference for check in self._all), default=0.0)
 
     @property
+    def comparisons(self) -> int:
+        """Number of all comparisons: of formulas and steps, of the formulas as written, and of the whole."""
+        return len(self._all)
+
+    @property
     def _all(self) -> list[Check]:
         return [*self.checks.values(), self.written, *([self.whole] if self.whole is not None else [])]
 
     def __str__(self) -> str:
         formulas = counted(sum(1 for _ in self.story.formulas), "formula")
+        checks = counted(self.comparisons, "comparison")
         verdict = "all agree" if self.passed else "some DISAGREE"
         return (
-            f"{self.model.name}: derivation by {self.formulation}, {formulas}, {counted(len(self._all), 'comparison')} "
+            f"{self.model.name}: derivation by {self.formulation}, {formulas}, {checks} "
             f"at {counted(self.states, 'random state')}: {verdict} (largest difference {self.worst:.1e})"
         )
 

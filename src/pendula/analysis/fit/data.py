@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from pendula.storage.pipes import read_limited
 from pendula.system.layout import Array
 
 TIME = ("t", "time")
+OF_RUNS = "run."
+"""columns of a saved run that start so tell of its computation: run.energy_error, run.violation"""
 _WITH_UNIT = re.compile(r"^\s*(?P<name>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
 MOST_BYTES = 200_000_000
 MISSING = {"", "nan", "na", "n/a", "none", "null", "-"}
@@ -26,11 +28,15 @@ MISSING = {"", "nan", "na", "n/a", "none", "null", "-"}
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Columns of one experiment: times, and values by name in units of the model; NaN where nothing was measured."""
+    """Columns of one experiment: times, and values by name in units of the model; NaN where nothing was measured.
+
+    ``left_out`` are columns of a saved run that the mechanism's states determine, such as energies.
+    """
 
     t: Array
     values: dict[str, Array]
     source: str
+    left_out: tuple[str, ...] = ()
 
 
 def read_columns(path: str | Path) -> dict[str, Array]:
@@ -118,19 +124,23 @@ def _columns(data: Any) -> dict[str, Array]:
 
 
 def measurements(
-    source: str, columns: Mapping[str, Array], known: Mapping[str, str], ignore: Sequence[str], time_unit: str
-) -> Measurements:
+    source: str, columns: Mapping[str, Array], known: Mapping[str, str], ignore: Sequence[str], time_unit: str,
+    derived: Container[str] = (),
+) -> Measurements:  # fmt: skip
     """Columns by the names of a mechanism, in its units.
 
     Args:
         known: names that may be columns, with their units.
         ignore: columns to leave out.
+        derived: names of columns that a saved run has beside its states; they are left out, too.
 
     Raises:
-        UsageError: a column is unknown, has another dimension, or times are not increasing.
+        UsageError: columns are unknown, a column unknown, has another dimension, or times are not increasing.
     """
     t: Array | None = None
     values: dict[str, Array] = {}
+    left_out: list[str] = []
+    unknown: dict[str, str] = {}
     for heading, column in columns.items():
         name, unit = _heading(heading, known)
         if heading in ignore or name in ignore:
@@ -141,18 +151,34 @@ def measurements(
             t = column * _factor(unit, time_unit, f"{source}: {quote(heading)}")
             continue
         if name not in known:
-            hint = suggestion(name, known, f"known are: {', '.join(list(known)[:12])}")
-            raise UsageError(f"{source}: column {quote(heading)} is no quantity of the mechanism; {hint}")
+            if name in derived or name.startswith(OF_RUNS):
+                left_out.append(name)
+            else:
+                unknown[heading] = name
+            continue
         if name in values:
             raise UsageError(f"{source}: there are two columns of {quote(name)}")
         values[name] = column * _factor(unit, known[name], f"{source}: {quote(heading)}")
+    if unknown:
+        raise UsageError(f"{source}: {_unknown(unknown, known)}")
     if t is None:
         raise UsageError(f'{source}: there is no column of times "t"; found {", ".join(map(quote, columns))}')
     if not np.isfinite(t).all() or not (np.diff(t) > 0).all():
         raise UsageError(f"{source}: times must be there and increase")
     if t.size < 2:
         raise UsageError(f"{source}: at least two times are needed")
-    return Measurements(t, values, source)
+    return Measurements(t, values, source, tuple(left_out))
+
+
+def _unknown(columns: Mapping[str, str], known: Mapping[str, str]) -> str:
+    """What is wrong with columns that the mechanism does not know, all in one message."""
+    first = next(iter(columns.values()))
+    hint = suggestion(first, known, f"known are: {', '.join(list(known)[:12])}")
+    one = len(columns) == 1
+    names = ", ".join(map(quote, columns))
+    what = f"column {names} is no quantity" if one else f"columns {names} are no quantities"
+    leave = ", ".join(quote(name) for name in columns.values())
+    return f"{what} of the mechanism; {hint}\n  To leave {'it' if one else 'them'} out: ignore=[{leave}]"
 
 
 def _heading(heading: str, known: Mapping[str, str]) -> tuple[str, str | None]:

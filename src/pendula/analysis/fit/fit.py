@@ -18,6 +18,8 @@ from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
+from pendula.simulation.readings import ENERGIES, acceleration_names
+from pendula.simulation.tables.runs import moving_names
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -82,9 +84,10 @@ def fit(
     known = known_outputs(system.in_joints.system) | {
         n: input_units(system.model).get(n, "") for n in system.model.inputs
     }
+    derived = {*ENERGIES, *acceleration_names(system.in_joints.layout), *moving_names(system)}
     setups = []
     for k, (source, columns) in enumerate(sources):
-        read = measurements(source, columns, known, ignore, system.layout.time_unit)
+        read = measurements(source, columns, known, ignore, system.layout.time_unit, derived)
         if not any(name not in system.layout.inputs for name in read.values):
             raise UsageError(f"{source}: nothing was measured; known are: {', '.join(list(known)[:12])}")
         setups.append(Experiment(k, system, read, by_experiment(initial_state or {}, k), unknowns, tol))
@@ -325,6 +328,7 @@ class _Problem:
             chi_square=float(r @ r), converged=status > 0, message=message, evaluations=self.evaluations,
             identifiability=known.sentences, singular_values=known.singular_values, at_bounds=tuple(bound),
             unknowns=tuple((u.of, u.experiment) for u in self.unknowns), system=self.system,
+            left_out=tuple(dict.fromkeys(name for one in self.setups for name in one.data.left_out)),
         )  # fmt: skip
 
 

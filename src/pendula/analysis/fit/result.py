@@ -68,6 +68,7 @@ class Fit:
         identifiability: what the data do not determine, in words.
         singular_values: of the Jacobian by relative changes.
         at_bounds: values that ended at a bound, whose intervals mean little.
+        left_out: columns of a saved run that its states determine, such as energies; they were not fitted.
 
     Example:
         >>> import pendula
@@ -94,6 +95,7 @@ class Fit:
     at_bounds: tuple[str, ...]
     unknowns: tuple[tuple[str, int | None], ...]
     system: System
+    left_out: tuple[str, ...] = ()
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -156,6 +158,8 @@ class Fit:
                         f"{self.names[j]} and {self.names[i]} are correlated by {r[i, j]:.3f}: hard to tell apart"
                     )
         found += [f"{name} ended at a bound" for name in self.at_bounds]
+        if self.left_out:
+            found.append(f"columns that Pendula computed from the states were left out: {', '.join(self.left_out)}")
         if self.known_noise:
             share = self.chi_square / self.degrees_of_freedom
             off = 4 * np.sqrt(2 / self.degrees_of_freedom)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,11 +20,11 @@ from pendula.analysis.stability.doubtful import without_doubtful_stiffness
 from pendula.analysis.stability.energy_argument import Finding, energy_finding, is_damped
 from pendula.analysis.stability.linear_families import same_along
 from pendula.analysis.stability.momentum_argument import momentum_finding
-from pendula.errors import UsageError
+from pendula.errors import PendulaError, UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters
-from pendula.words import readable
+from pendula.words import picked, readable
 
 ROUNDING = 200 * np.finfo(float).eps
 """real parts up to this, times the condition number of the root and the norm of the matrix, count as zero"""
@@ -99,6 +100,22 @@ class Stability:
         first = f"{self.verdict} ({self.behavior} behavior; this {holds})"
         sure = f"{self.certainty}: {self.grounds}"
         return f"{first}\n  because {self.proof}\n  {sure}\n  roots: {many}"
+
+
+def judged(
+    system: AnySystem, found: Iterable[Equilibrium], on_done: Callable[[int, int], None] | None = None
+) -> list[dict[str, str]]:
+    """Verdict, certainty and proof of each equilibrium; undecided, with the reason, where the linear model fails."""
+    verdicts, every = [], list(found)
+    for k, one in enumerate(every, 1):
+        try:
+            verdicts.append(picked(stability(system, one), "verdict certainty proof"))
+        except PendulaError as error:
+            reason = str(error).splitlines()[0]
+            verdicts.append({"verdict": "undecided", "certainty": "undecided", "proof": reason})
+        if on_done is not None:
+            on_done(k, len(every))
+    return verdicts
 
 
 def stability(

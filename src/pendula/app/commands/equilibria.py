@@ -20,7 +20,6 @@ from pendula.app.options import (
 )
 from pendula.app.point import Asked, mechanism_options, rate_option, read_asked
 from pendula.app.progress import Progress
-from pendula.errors import PendulaError, UsageError
 from pendula.present.words.tables import heading
 from pendula.words import picked
 
@@ -47,7 +46,9 @@ if TYPE_CHECKING:
     help="Time for a proof, by interval arithmetic, that there are no others in the box.",
 )
 @data_option("Write all equilibria with their verdicts")
-@plot_option("Write the (effective) potential over one or two coordinates, equilibria marked")
+@plot_option(
+    "Write the (effective) potential over one or two coordinates, equilibria marked; of other mechanisms, their poses"
+)
 def equilibria_command(
     box: tuple[str, ...],
     starts: int | None,
@@ -67,8 +68,6 @@ def equilibria_command(
     path, data_file = file_of(plot_file, "--plot", "Figure"), file_of(output, "-o", "Equilibria")
     with Progress(quiet=as_json) as progress:
         asked = read_asked(**options, progress=progress)
-        if path is not None:
-            _refuse_plot(asked)
         from pendula.analysis.equilibria.find import find_equilibria
 
         progress.say("searching for equilibria")
@@ -83,11 +82,14 @@ def equilibria_command(
         )
         verdicts = verdicts_of(asked, found, progress)
         judged = [v["verdict"] for v in verdicts]
-        wrote = [*write_result(found, data_file, verdicts=judged), *draw(found, path, verdicts=judged)]
+        wrote = write_result(found, data_file, verdicts=judged)
     if as_json:
         echo_json(equilibria_data(asked, found, verdicts))
     else:
         click.echo(_report(asked, found, verdicts, wrote))
+    drawn = draw(found, path, verdicts=judged) if len(found) else []  # after the table, so that no picture costs it
+    if drawn and not as_json:
+        click.echo("\n".join(drawn))
     if not len(found):
         sys.exit(1)
 
@@ -105,26 +107,10 @@ def _read_box(asked: Asked, box: tuple[str, ...]) -> dict[str, Any] | None:
 
 def verdicts_of(asked: Asked, found: Equilibria, progress: Progress) -> list[dict[str, str]]:
     """Verdict, certainty and proof of each; if the linear model fails, undecided with the reason."""
-    from pendula.analysis.stability.verdict import stability
+    from pendula.analysis.stability.verdict import judged
 
     progress.say("stability of each")
-    verdicts = []
-    for k, one in enumerate(found):
-        try:
-            verdicts.append(picked(stability(asked.system, one), "verdict certainty proof"))
-        except PendulaError as error:
-            reason = str(error).splitlines()[0]
-            verdicts.append({"verdict": "undecided", "certainty": "undecided", "proof": reason})
-        progress.done(k + 1, len(found))
-    return verdicts
-
-
-def _refuse_plot(asked: Asked) -> None:
-    """Raises UsageError unless the potential depends on one or two coordinates without loops."""
-    count = len(asked.system.in_joints.layout.coordinates)
-    if count > 2 or asked.model.closures:
-        what = "closed loops" if asked.model.closures else f"{count} coordinates"
-        raise UsageError(f"--plot draws the potential over one or two free coordinates; this mechanism has {what}")
+    return judged(asked.system, found, progress.done)
 
 
 def _report(asked: Asked, found: Equilibria, verdicts: list[dict[str, str]], wrote: list[str]) -> str:

@@ -16,7 +16,9 @@ from pendula.errors import UsageError
 
 @click.command("continue")
 @click.argument("file", metavar="FILE")
-@click.option("--for", "duration", default=10.0, show_default=True, type=float, help="Further time, in time units.")
+@click.option(
+    "--for", "duration", default=10.0, show_default=True, type=opt.PlainNumber(), help="Further time, in time units."
+)
 @click.option("--samples", type=int, help="Equally spaced times of that stretch to store; default: as in FILE.")
 @click.option("--max-steps", type=int, help="Largest number of further steps; default: as in FILE.")
 @opt.data_option("Write the whole run")

@@ -202,7 +202,11 @@ def report(
     lines += [textwrap.fill(f"note: {opt.in_options(note)}", 80, subsequent_indent="  ") for note in run.notes]
     if horizon is not None:
         lines.append(
-            textwrap.fill(f"{'note' if horizon.reached else 'horizon'}: {horizon}", 80, subsequent_indent="  ")
+            textwrap.fill(
+                f"{'note' if horizon.reached else 'horizon'}: {' '.join(str(horizon).split())}",
+                80,
+                subsequent_indent="  ",
+            )
         )
     if kept is not None:
         each = [(x["name"], x["meaning"], x["value"], x["unit"], f"{x['drift']:.1e}") for x in kept]

@@ -25,5 +25,5 @@ def studio_page(port: int) -> tuple[str, str]:
         script,
         extra={"script-src": f"{hashes} 'self'", "connect-src": f"'self' {own}", "frame-ancestors": "'none'"},
     )
-    parts = {"script": script, "style": bundle.style("base.css", "toy.css", "studio/studio.css")}
+    parts = {"script": script, "style": bundle.style("base.css", "matrix.css", "toy.css", "studio/studio.css")}
     return bundle.page(bundle.read("studio/studio.html"), parts), policy

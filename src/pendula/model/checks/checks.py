@@ -30,6 +30,8 @@ def check_parts(parts: Parts) -> list[Problem]:
         check_expressions,
         check_physics,
     )
+    if parts.doubled:
+        checks = tuple(check for check in checks if check is not check_connection)
     return [problem for check in checks for problem in islice(check(parts), MOST_PROBLEMS + 1)]
 
 

@@ -27,6 +27,7 @@ _SIZES = {  # field of a shorthand -> whether it may be zero
     "thickness": True,
     "size": True,
 }
+NOT_NEGATIVE = "remove the minus sign, or write 0"
 _SLACK = 1e-9  # relative tolerance for inertias
 
 
@@ -40,7 +41,7 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
         for k, value in enumerate((_values(parts, joint.armature) if joint.armature else None) or ()):
             if value < 0:
                 place = f"armature[{k}]" if len(joint.armature) > 1 else "armature"
-                yield Problem(element, place, f"must not be negative, found {value:g}")
+                yield Problem(element, place, f"must not be negative, found {value:g}", NOT_NEGATIVE)
     sound: set[Any] = set()  # equal descriptions are checked once
     for element, body in parts.bodies:
         described = _described(body)
@@ -243,7 +244,7 @@ def _body(parts: Parts, element: str, body: Body) -> Iterator[Problem]:
     field = f"{shorthand}." if shorthand else ""
     mass = _values(parts, [part.mass])
     if mass is not None and mass[0] < 0:
-        yield Problem(element, f"{field}mass", f"must not be negative, found {mass[0]:g}")
+        yield Problem(element, f"{field}mass", f"must not be negative, found {mass[0]:g}", NOT_NEGATIVE)
     elif mass is not None and not bad and _has_values(parts, part):
         yield from _inertia(parts, element, f"{field}inertia", body.mass_properties(), mass[0])
 
@@ -261,9 +262,9 @@ def _sizes(parts: Parts, element: str, body: Body, shorthand: str) -> Iterator[P
         for k, value in enumerate(values or ()):
             place = f"{shorthand}.{name}[{k}]" if isinstance(given, tuple) else f"{shorthand}.{name}"
             if value < 0 and zero_allowed:
-                yield Problem(element, place, f"must not be negative, found {value:g}")
+                yield Problem(element, place, f"must not be negative, found {value:g}", NOT_NEGATIVE)
             elif value <= 0 and not zero_allowed:
-                yield Problem(element, place, f"must be positive, found {value:g}")
+                yield Problem(element, place, f"must be positive, found {value:g}", "give its size, without a sign")
     if body.rod is not None and body.rod.com is not None and body.rod.inertia is None:
         both = _values(parts, (body.rod.com, body.rod.length))
         if both is not None and not 0 <= both[0] <= both[1] and both[1] > 0:

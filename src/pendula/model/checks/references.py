@@ -27,7 +27,7 @@ def check_references(parts: Parts) -> Iterator[Problem]:
     for element, joint in parts.joints:
         for place, side in sides(joint):
             yield from _side(parts, element, place, side)
-        if joint.parent.body == joint.child.body and joint.has_sides:
+        if joint.parent.body == joint.child.body and joint.has_sides and not parts.doubled:
             cause = f"parent and child are the same body {quote(joint.child.body)}"
             yield Problem(element, "child", cause, "name two bodies, or ground and a body")
     for element, force in parts.forces:
@@ -47,7 +47,8 @@ def check_references(parts: Parts) -> Iterator[Problem]:
 
 def _side(parts: Parts, element: str, place: str, side: Side) -> Iterator[Problem]:
     if side.body not in parts.places:
-        yield unknown("body", side.body, parts.places, element=element, place=f"{place}.body")
+        if not parts.doubled:
+            yield unknown("body", side.body, parts.places, element=element, place=f"{place}.body")
     elif side.at is not None:
         yield from _point(parts, element, f"{place}.at", side.body, side.at)
 
@@ -68,7 +69,8 @@ def _point(parts: Parts, element: str, place: str, body: str, at: str) -> Iterat
 def _acted_on(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
     at = getattr(force, "at", None)
     if force.body not in parts.places:
-        yield unknown("body", force.body, parts.places, element=element, place="body")
+        if not parts.doubled:
+            yield unknown("body", force.body, parts.places, element=element, place="body")
     elif force.body == GROUND:
         yield Problem(element, "body", "a force on ground has no effect", "name a body")
     elif at is not None:

@@ -82,7 +82,6 @@ def facts(told: Explanation) -> list[tuple[str, str]]:
     """The most important results, each as a figure and what it is."""
     eq = told.story.equations
     rows = counted(eq.loop_rows, "constraint") if eq.loop_rows else "no constraints"
-    largest = max((check.difference for check in told.checks.values()), default=0.0)
     found = [
         (counted(len(told.model.bodies), "body", "bodies"), f"{counted(len(eq.v), 'speed')}, {rows}"),
         (
@@ -90,8 +89,8 @@ def facts(told: Explanation) -> list[tuple[str, str]]:
             f"as written they differ from the compiled ones by {short(told.written.difference)}",
         ),
         (
-            counted(len(told.checks), "comparison"),
-            f"at {told.states} random states, largest difference {short(largest)}",
+            counted(told.comparisons, "comparison"),
+            f"at {told.states} random states, largest difference {told.worst:.1e}",
         ),
     ]
     if told.whole is not None:

@@ -53,6 +53,7 @@ def as_html(told: Explanation) -> str:
         "contents": "".join(contents),
         "body": "\n".join(body),
         "made": f"Made by Pendula {escape(__version__)}.",
+        "brackets": bundle.style("matrix.css"),
         "policy": bundle.policy(),
     }
     return bundle.page(read_template("explain/explain.html"), parts)

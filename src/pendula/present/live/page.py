@@ -102,7 +102,7 @@ def live_html(
         "title": escape(_readable(record["title"])),
         "about": escape(f"{count}, {freedoms} {'degree' if freedoms == 1 else 'degrees'} of freedom, live"),
         "label": escape(_readable(f"{record['title']} in motion. Bodies: {', '.join(bodies[:12])}.")),
-        "style": bundle.style("base.css", "toy.css", "live/live.css"),
+        "style": bundle.style("base.css", "matrix.css", "toy.css", "live/live.css"),
         "policy": bundle.policy(script),
         "equations": _equations(content["equations"]),
         "record": in_script(record),

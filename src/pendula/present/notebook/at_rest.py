@@ -13,7 +13,7 @@ from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.modes.modes import Modes
-from pendula.analysis.stability.verdict import Stability
+from pendula.analysis.stability.verdict import Stability, judged
 from pendula.present.notebook.elements import card, facts, folded, grid, note, notes, picture_of, text_lines
 from pendula.present.words.equilibria import equilibria_rows, place
 from pendula.present.words.linear import modes_rows, shape_rows, spectrum_rows
@@ -32,9 +32,10 @@ def show_equilibria(found: Equilibria) -> str:
     system = found.all[0].system if found.all else None
     if system is None:
         return card(title, text_lines(rest))
-    heads, rows, _ = equilibria_rows(system, found, ())
+    verdicts = [one["verdict"] for one in judged(system, found)]
+    heads, rows, _ = equilibria_rows(system, found, verdicts)
     known = [("complete", f"{found.complete}: {found.reason}"), ("found", f"from {found.starts} starts")]
-    return card(title, grid(heads, rows), facts(known), picture_of(found))
+    return card(title, grid(heads, rows), facts(known), picture_of(found, verdicts=verdicts))
 
 
 def show_linear(model: LinearModel) -> dict[str, Any]:

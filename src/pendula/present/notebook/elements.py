@@ -35,7 +35,7 @@ def card(title: str, *parts: str) -> str:
     head = f'<div style="font-weight:600;margin-bottom:.4em">{escape(_line(title))}</div>' if title else ""
     return (
         f'<div class="pendula" style="border:{LINE};border-radius:6px;padding:.6em .9em;margin:.2em 0;max-width:60em;'
-        f'overflow-x:auto;color:inherit;background:transparent">{head}{inside}</div>'
+        f'overflow-x:auto;overflow-y:hidden;color:inherit;background:transparent">{head}{inside}</div>'
     )
 
 
@@ -131,7 +131,8 @@ def framed(page: str, *, height: int, title: str) -> str:
     """A whole page inside the HTML: it runs by itself, and reaches nothing of the notebook."""
     return (
         f'<iframe title="{escape(_line(title))}" sandbox="{FRAME}" loading="lazy" style="width:100%;height:{height}px;'
-        f'border:{LINE};border-radius:6px;display:block;background:transparent" srcdoc="{escape(page)}"></iframe>'
+        f"box-sizing:border-box;border:{LINE};border-radius:6px;"
+        f'display:block;background:transparent" srcdoc="{escape(page)}"></iframe>'
     )
 
 

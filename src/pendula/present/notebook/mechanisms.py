@@ -16,15 +16,13 @@ from pendula.model.model import Model
 from pendula.present.explain.page import as_html
 from pendula.present.notebook.elements import card, facts, folded, framed, grid, note, picture_of, text_lines
 from pendula.present.report.mechanism import body_rows, joint_rows, parameter_table
+from pendula.present.web import bundle
 from pendula.system.layout import State
 from pendula.system.system import System
 from pendula.words import counted, some, told
 
 MOST_LATEX = 12_000
 """characters of LaTeX that a notebook is given"""
-_EDGE = "1.4px solid currentColor"
-_BRACKETS = ('<mtable class="matrix"', f'<mtable style="border-left:{_EDGE};border-right:{_EDGE};padding:2px 4px"')
-"""what pages do by a style sheet: the brackets of matrices"""
 MOST_FORMULAS = 12
 """formulas of one kind that are shown at once; more are folded"""
 
@@ -86,12 +84,18 @@ def show_equations(equations: Equations) -> dict[str, Any]:
     return found | {"text/html": card(title, inside)}
 
 
+def _brackets() -> str:
+    """The brackets of matrices, which pages draw by a style sheet, as an attribute."""
+    rule = bundle.read("matrix.css").partition("{")[2].partition("}")[0]
+    return " ".join(rule.split())
+
+
 def formulas(equations: Equations) -> str:
     """Formulas under short headings, in MathML."""
-    parts = []
+    parts, brackets = [], f'<mtable style="{_brackets()}"'
     for words, group in groupby(write_mathml(equations), key=lambda formula: formula.words):
-        listed = [formula.mathml.replace(*_BRACKETS) for formula in group]
-        shown = f'<div style="overflow-x:auto">{"".join(listed)}</div>'
+        listed = [formula.mathml.replace('<mtable class="matrix"', brackets) for formula in group]
+        shown = f'<div style="overflow-x:auto;overflow-y:hidden;padding:2px 0">{"".join(listed)}</div>'
         if len(listed) > MOST_FORMULAS:
             parts.append(folded(f"{len(listed)} {words}", shown))
         else:

@@ -25,6 +25,7 @@ Array = npt.NDArray[np.float64]
 
 LEGEND_LINES = 12  # more lines get a colour bar instead of a legend
 POINTS = 2000  # per line; longer runs are thinned to the minimum and maximum of each bin
+LEGEND_ROW = 0.15  # share of the height of the error panel for each row of its legend
 FLOOR = 1e-18  # smaller relative errors are drawn at this value
 # Okabe and Ito's colours (without yellow, which is too light for lines).
 FEW = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -229,17 +230,19 @@ def _draw_errors(ax: Axes, run: RunSeries) -> None:
         size = np.abs(signal)
         top = max(top, float(size.max()))
         x, y = _thin(run.t, np.maximum(size, FLOOR))
-        label = f"{name} (at most {float(size.max()):.2g} at the samples)"
+        label = f"{name}, at most {float(size.max()):.2g} at the samples drawn"
         ax.plot(x, y, color=color, lw=1.2, label=label, marker="o" if x.size == 1 else None)
     positive = [size[size > FLOOR] for size in (np.abs(signal) for signal, _ in signals.values())]
     low = min((float(size.min()) for size in positive if size.size), default=FLOOR)
     ax.set_yscale("log")
-    ax.set_ylim(10.0 ** np.floor(np.log10(low) - 0.3), 10.0 ** np.ceil(np.log10(max(top, 10 * low)) + 0.6))
+    bottom, top = float(np.floor(np.log10(low) - 0.3)), float(np.log10(max(top, 10 * low)))
+    room = LEGEND_ROW * len(signals)  # the legend stands above the curves
+    ax.set_ylim(10.0**bottom, 10.0 ** np.ceil(bottom + (top - bottom) / (1 - room)))
     ax.minorticks_off()
     # Plain text: matplotlib's powers of ten are formulas, and the parser of formulas takes 0.1 s to load.
     ax.yaxis.set_major_formatter(lambda value, _: f"1e{round(float(np.log10(value)))}")
     ax.set_ylabel("error")
-    ax.legend(loc="upper left", frameon=False, fontsize=8.5, ncols=2, borderaxespad=0.2)
+    ax.legend(loc="upper left", frameon=False, fontsize=8.5, ncols=1, borderaxespad=0.2)
 
 
 def _colors(count: int) -> list[Any]:

@@ -26,6 +26,7 @@ def framed(*, title: str, lead: str, facts: str, contents: str, body: str, scene
         "player": in_script(player_page()),
         "scenes": "\n".join(scenes),
         "script": script,
+        "brackets": bundle.style("matrix.css"),
         "policy": bundle.policy(script, bundle.script(PLAYER)),
     }
     return bundle.page(read_template("report/report.html"), parts)

@@ -37,7 +37,7 @@ def run_table(
     units = run.system.model.unit_names
     blocks = [Block("t", ("t",), run.t, units.formal(units.time)), *_states(run)]
     taken = {name for block in blocks for name in block.columns or (block.name,)}
-    wanted = [*_moving(run), "kinetic", "potential", "work"]
+    wanted = [*moving_names(run.system), "kinetic", "potential", "work"]
     for name, block in (("others", wanted), ("quantities", [*quantities])):
         if name == "quantities" and accelerations:
             block += [x for x in acceleration_names(run.joint_layout) if x not in block]
@@ -77,10 +77,10 @@ def _states(run: Trajectory) -> list[Block]:
     return blocks
 
 
-def _moving(run: Trajectory) -> list[str]:
+def moving_names(system: System) -> list[str]:
     """Names of prescribed motions and inputs that a reader knows."""
-    drives = [drive.name for drive in run.system.drives if "__" not in drive.name]
-    return [*drives, *run.layout.inputs, *run.system.model.laws]
+    drives = [drive.name for drive in system.drives if "__" not in drive.name]
+    return [*drives, *system.layout.inputs, *system.model.laws]
 
 
 def _steps(run: Trajectory) -> list[Block]:

@@ -32,11 +32,17 @@ if TYPE_CHECKING:
 )
 @click.option("--r", "input_weights", multiple=True, metavar="NAME=WEIGHT", help="LQR: weight of an input; default 1.")
 @click.option("--place", "poles", metavar="POLES", help='Instead of LQR: poles, such as "-1,-2,-3+1j,-3-1j".')
-@click.option("--every", type=float, metavar="TIME", help="Sampling time: a discrete gain with zero-order hold.")
+@click.option(
+    "--every", type=opt.PlainNumber(), metavar="TIME", help="Sampling time: a discrete gain with zero-order hold."
+)
 @click.option("--limit", "limits", multiple=True, metavar="NAME=SIZE", help="Limit of an input: plus and minus SIZE.")
 @click.option("--see", "outputs", multiple=True, metavar="NAME", help="An output: a state, an expression, pole.tip.x.")
 @click.option(
-    "--run", "duration", type=float, metavar="TIME", help="Simulate the mechanism with the gain, from --start."
+    "--run",
+    "duration",
+    type=opt.PlainNumber(),
+    metavar="TIME",
+    help="Simulate the mechanism with the gain, from --start.",
 )
 @opt.plot_option("Write the simulated motion", "--plot", "plot_file")
 @opt.plot_option("Write the Bode diagram (of the mechanism alone)", "--bode", "bode_file")
@@ -175,7 +181,7 @@ def _closed(linear: LinearModel, gain: Gain, seen: list[str] | None) -> Any:
 def _lines(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, run: Trajectory | None) -> list[str]:
     lines = [str(found) for found in reach]
     if gain is not None:
-        rows = [(of, *(gain[by, of] for by in gain.inputs), linear.units.get(of, "")) for of in gain.states]
+        rows = [(of, *column, linear.units.get(of, "")) for of, column in zip(gain.states, gain.shown.T, strict=True)]
         lines += ["", str(gain).splitlines()[0], table(rows, ["state", *gain.inputs, "per"])]
         lines += ["", _pole_table(gain), ""]
         lines += [str(gain.margins(by)) for by in gain.inputs]

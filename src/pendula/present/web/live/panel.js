@@ -104,12 +104,12 @@ export function createNumbers(toy) {
     table.hidden = true;
     return { write() {} };
   }
-  const head = element("tr");
-  head.append(element("th"), ...[...names.speeds, "f", "v\u2032"].map(name => element("th", "", name)));
+  const head = element("tr"), folding = (/** @type {string} */ name) => name.replaceAll("_", "_\u200b");   // may wrap
+  head.append(element("th"), ...[...names.speeds, "f", "v\u2032"].map(name => element("th", "", folding(name))));
   table.append(head);
   const cells = names.speeds.map((/** @type {string} */ name) => {
     const row = element("tr"), found = Array.from({ length: n + 2 }, () => element("td"));
-    row.append(element("th", "", name), ...found);
+    row.append(element("th", "", folding(name)), ...found);
     table.append(row);
     return found;
   });
