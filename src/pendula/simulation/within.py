@@ -66,9 +66,10 @@ class Within:
         on = above | below
         side = np.where(above, 1.0, -1.0)
         way = np.zeros(own.shape)
-        for k in np.flatnonzero(on.any(axis=1)):
-            row = table[k if len(table) > 1 else 0]
-            way[k] = np.where(on[k], side[k] * _ways(system, q[k], v[k], t, row)[list(self.places)], 0.0)
+        some = np.flatnonzero(on.any(axis=1))
+        for group in [some] if len(table) == 1 and some.size else some[:, None]:
+            row = table[0 if len(table) == 1 else group[0]]
+            way[group] = side[group] * _ways(system, q[group], v[group], t, row)[:, list(self.places)]
         bound = np.where(above, high, low)
         left = on & (way > 0.0)
         y[:, list(self.places)] = np.where(left, np.nextafter(bound, np.inf * side), np.where(on, bound, own))
@@ -109,32 +110,35 @@ class Starting:
 
 
 def _ways(system: System, q: Array, v: Array, t: float, row: Array) -> Array:
-    """Signs of the changes of all components of a state (q, v) right after it; 0 for those that stay.
+    """Signs of the changes of all components of states (q, v) right after them; 0 for those that stay.
 
     The rate decides if it is more than rounding, else a short look ahead: at rest, the acceleration or a higher
     derivative.
     """
-    nq = q.size
-
-    def rate(y: Array, t: float) -> Array:
-        at, speeds = y[:nq], y[nq:]
-        moved = system.rates(at, speeds, t, parameters=row)
-        return np.concatenate([moved, system.accelerations(at, speeds, t, parameters=row)])
-
-    start = np.concatenate([q, v])
     try:
-        first = rate(start, t)
-        aside = rate(np.concatenate([q + 0.5 * np.cos(np.arange(nq)), v]), t)  # where it is in no equilibrium
+        return _ahead(system, q, v, t, row)
     except PendulaError:
-        return np.zeros(start.size)
-    sizes = np.concatenate([first[nq:], aside[nq:], v**2])
-    size = float(np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0))
-    if not size > 0.0:
-        return np.zeros(start.size)
-    ahead = AHEAD / np.sqrt(size)
+        if len(q) > 1:  # one of them is in a singular pose
+            return np.concatenate([_ways(system, q[k : k + 1], v[k : k + 1], t, row) for k in range(len(q))])
+        return np.zeros((1, q.shape[1] + v.shape[1]))
+
+
+def _ahead(system: System, q: Array, v: Array, t: float, row: Array) -> Array:
+    nq, start, begun = q.shape[1], np.concatenate([q, v], axis=1), np.full((len(q), 1), t)
+
+    def rate(y: Array, t: Array) -> Array:
+        at, speeds, times = y[:, :nq], y[:, nq:], t[:, 0]
+        moved = system.rates(at, speeds, times, parameters=row)
+        return np.concatenate([moved, system.accelerations(at, speeds, times, parameters=row)], axis=1)
+
+    first = rate(start, begun)
+    aside = rate(np.concatenate([q + 0.5 * np.cos(np.arange(nq)), v], axis=1), begun)  # where it is in no equilibrium
+    sizes = np.abs(np.concatenate([first[:, nq:], aside[:, nq:], v**2], axis=1))
+    size = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=1, initial=0.0)[:, None]
+    ahead = AHEAD / np.sqrt(np.where(size > 0.0, size, 1.0))
     h, y = ahead / STEPS, start.copy()
     for k in range(STEPS):  # the classical method of Runge and Kutta
-        now = t + k * h
+        now = begun + k * h
         a = rate(y, now)
         b = rate(y + 0.5 * h * a, now + 0.5 * h)
         c = rate(y + 0.5 * h * b, now + 0.5 * h)
