@@ -11,9 +11,11 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.files import dumps, loads
 from pendula.studies.axes import Names
+from pendula.studies.computations.registry import COMPUTATIONS
 from pendula.studies.drive import Driver
 from pendula.studies.plan import Draws, Plan, make_plan, read_draws
-from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute
+from pendula.studies.problems import Problems
+from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
 from pendula.studies.result import Sweep, collect, folder_of
 from pendula.studies.saved import SavedPlan, read_plan, write_plan
 from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
@@ -155,14 +157,28 @@ def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mappin
     """The plan and the recipe of a study.
 
     Raises:
-        UsageError: an argument is wrong.
+        UsageError: arguments are wrong; the message lists all that can be found independently of each other.
     """
-    asked = read_compute(compute)
-    plan = make_plan(Names(system, tuple(options_of(asked))), over, draws)
-    twice = next((name for name in options if name in plan.kinds), None)
-    if twice:
-        raise UsageError(f'"{twice}" is a setting of all cases, and varies as well')
-    return plan, make_recipe(system, compute, options, plan.kinds)
+    problems, asked = Problems(), None
+    with problems.trying():
+        asked = read_compute(compute)
+    settings = options_of(asked if asked is not None else tuple(COMPUTATIONS))
+    plan = recipe = None
+    with problems.trying():
+        plan = make_plan(Names(system, tuple(settings)), over, draws)
+    for name in options:
+        if plan is not None and name in plan.kinds:
+            problems.add(f'"{name}" is a setting of all cases, and varies as well')
+    if asked is not None:
+        with problems.trying():
+            if plan is None:
+                refuse_unknown(asked, options)
+            else:
+                recipe = make_recipe(system, compute, options, plan.kinds)
+    problems.raise_any()
+    assert plan is not None
+    assert recipe is not None
+    return plan, recipe
 
 
 def describe(
