@@ -1,6 +1,6 @@
 """Bounds of coordinates and speeds, at which runs of an ensemble end.
 
-A run that starts on a bound, within rounding, has left at the start if it moves outward, and goes on if it moves inward.
+A run that starts on a bound, within rounding, has left at the start if it moves outward; it goes on if it moves inward.
 One that stays there, in equilibrium, never leaves: only rounding could push it across.
 """
 

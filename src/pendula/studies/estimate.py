@@ -202,7 +202,9 @@ def side_by_side(recipe: Recipe) -> bool:
     if varies or not isinstance(stepper, str) or stepper not in STEPPERS or not STEPPERS[stepper].lanes:
         return False
     named = all(isinstance(one, str) and one in SIDE_BY_SIDE for one in recipe.compute)
-    return named and len(recipe.compute) == 1 and recipe.options.get("events") is None and has_lane_program(recipe.system)
+    return (
+        named and len(recipe.compute) == 1 and recipe.options.get("events") is None and has_lane_program(recipe.system)
+    )
 
 
 def passes_of(steps: Array) -> float:

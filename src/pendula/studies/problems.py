@@ -61,9 +61,7 @@ class Problems:
         if len(self._found) == 1:
             error = UsageError(where + self._found[0])
         else:
-            listing = "\n".join(
-                f"  {k}. " + text.replace("\n", "\n    ") for k, text in enumerate(self._found, 1)
-            )
+            listing = "\n".join(f"  {k}. " + text.replace("\n", "\n    ") for k, text in enumerate(self._found, 1))
             error = UsageError(f"{where}{len(self._found)} problems in the study\n{listing}")
         error.problems = tuple(self._found)  # type: ignore[attr-defined]
         raise error

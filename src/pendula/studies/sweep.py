@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pendula.model.files import dumps, loads
 from pendula.studies.axes import Names
 from pendula.studies.computations.registry import COMPUTATIONS
 from pendula.studies.drive import Driver
+from pendula.studies.followed import kept_notes, noted
 from pendula.studies.plan import Draws, Plan, make_plan, read_draws
 from pendula.studies.problems import Problems
 from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
@@ -127,11 +129,11 @@ def sweep(
                 write_plan(folder, plan)
                 driver.mark_known(read_parts(folder), retry)
             if stop is not None:
-                return draw_until(driver, plan, stop, gather, grow)
+                return noted(draw_until(driver, plan, stop, gather, grow), driver.plan, recipe)
             if finer is not None:
-                return compute_refined(driver, plan, finer, gather)
+                return noted(compute_refined(driver, plan, finer, gather), plan, recipe)
             driver.compute(np.arange(plan.size))
-            return gather(plan)
+            return noted(gather(plan), plan, recipe)
     finally:
         if store is not None:
             store.close()
@@ -230,4 +232,5 @@ def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) 
         )
     plan: SavedPlan = read_plan(where)
     study.pop("pendula_study", None)
-    return collect(plan, read_parts(where), study=study, system=system, folder=where)
+    found = collect(plan, read_parts(where), study=study, system=system, folder=where)
+    return replace(found, notes=(*found.notes, *(kept_notes(where, len(found)) or ())))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 FIRST = ("first_t", "verdict", "stable", "lyapunov", "growth_rate", "frequency", "equilibria")
 """results that are drawn if none is named, the first of them that there is"""
 MOST_WORDS = 7
-WIDE = 1e3
-"""ratio of largest and smallest value above which shades are logarithmic"""
+WIDE = 1e2
+"""ratio of the ends of the shades above which they are logarithmic"""
 BEYOND = 0.005
 """share of the values that may lie beyond each end of the shades"""
 FAR = 1.5
