@@ -51,10 +51,12 @@ class Within:
     def without(self, some: Array) -> Within | None:
         """The bounds without some of them; None if none is left."""
         kept = [k for k in range(len(self.names)) if not some[k]]
-        names, places, low, high = (
-            tuple(values[k] for k in kept) for values in (self.names, self.places, self.low, self.high)
-        )
-        return Within(names, places, low, high) if kept else None
+        if not kept:
+            return None
+        return Within(
+            tuple(self.names[k] for k in kept), tuple(self.places[k] for k in kept),
+            tuple(self.low[k] for k in kept), tuple(self.high[k] for k in kept),
+        )  # fmt: skip
 
     def starts(self, system: System, q: Array, v: Array, t: float, table: Array) -> Starting:
         """What starts on a bound do: leave at once, stay there, or move inward."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from pendula.errors import UsageError
 
 
@@ -40,14 +37,9 @@ class Problems:
         for text in others._found:
             self.add(text)
 
-    @contextmanager
-    def trying(self) -> Iterator[None]:
-        """Adds the mistakes of a UsageError that is raised inside."""
-        try:
-            yield
-        except UsageError as error:
-            for text in getattr(error, "problems", (str(error),)):
-                self.add(text)
+    def trying(self) -> Trying:
+        """Adds the mistakes of a UsageError that is raised inside ``with``."""
+        return Trying(self)
 
     def raise_any(self) -> None:
         """Raises all mistakes, if there are any.
@@ -65,3 +57,20 @@ class Problems:
             error = UsageError(f"{where}{len(self._found)} problems in the study\n{listing}")
         error.problems = tuple(self._found)  # type: ignore[attr-defined]
         raise error
+
+
+class Trying:
+    """What collects the mistakes of a UsageError instead of raising it; see :meth:`Problems.trying`."""
+
+    def __init__(self, into: Problems) -> None:
+        self._into = into
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, UsageError):
+            return False
+        for text in getattr(error, "problems", (str(error),)):
+            self._into.add(text)
+        return True
