@@ -228,7 +228,8 @@ def _draw_shades(figure: Figure, ax: Axes, x: Array, y: Array, label: str, value
 
     low, high, logarithmic = shade_limits(values)
     norm = (LogNorm if logarithmic else Normalize)(low, high)
-    mesh = ax.pcolormesh(_edges(x), _edges(y), np.ma.masked_invalid(values), cmap="viridis", norm=norm, rasterized=True)
+    drawn = np.ma.masked_invalid(np.clip(values, low, None) if logarithmic else values)  # zero has no logarithm
+    mesh = ax.pcolormesh(_edges(x), _edges(y), drawn, cmap="viridis", norm=norm, rasterized=True)
     known = values[np.isfinite(values)]
     below, above = int((known < low).sum()), int((known > high).sum())
     ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
