@@ -144,3 +144,30 @@ def test_a_missing_file_and_other_mistakes(tmp_path, study):
     assert "on is" in err
     with pytest.raises(UsageError, match="not the folder of a study"):
         pendula.load_sweep(Path(tmp_path / "nowhere"))
+
+
+def test_all_mistakes_of_a_study_are_listed_at_once(tmp_path):
+    path = tmp_path / "bad.toml"
+    text = 'model = "pendulum"\nduraton = 3\nengine = 4\ntolerance = 1\n[over]\nthet = "0:1:3"\nl = "0:1"\n'
+    path.write_text(text)
+    code, _, err = run_command("sweep", path)
+    assert code == 2
+    assert "5 problems in the study" in err
+    for word in ("duraton", "engine", "tolerance", "thet", '"l"'):
+        assert word in err
+    with pytest.raises(UsageError, match="3 problems") as caught:  # those that need no model
+        read_study_file(path)
+    assert str(path) in str(caught.value)
+    with pytest.raises(UsageError, match="3 problems"):
+        pendula.sweep("pendulum", {"thet": [1.0], "l": "0:1"}, "end", tolerance=1e-9)
+
+
+def test_a_study_that_is_not_there_and_one_of_other_options(study, tmp_path):
+    code, _, err = run_command("sweep", tmp_path / "nothere.toml")
+    assert code == 2
+    assert "--new" in err
+    assert run_command("sweep", study, "--on", "here")[0] == 0
+    study.write_text(study.read_text().replace("duration = 1.0", "duration = 2.0"))
+    code, _, err = run_command("sweep", study)
+    assert code == 2
+    assert "its options differ in duration" in err

@@ -16,10 +16,11 @@ from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.defaults import LEAST_SCALE
+from pendula.simulation.drift import relative_drift
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES
 from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts
-from pendula.simulation.within import Within
+from pendula.simulation.within import Starting, Within
 from pendula.system.lanes import LaneDynamics, bind_lanes
 from pendula.system.layout import Array, State
 from pendula.system.switches.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
@@ -108,7 +109,7 @@ class Job:
             keep = np.array([k for k in range(good.size) if k not in unassembled], dtype=int)
             if keep.size:
                 table = table if len(table) == 1 else table[keep]
-                self._run_alike(chunk, good[keep], q[keep], v[keep], table, found, tell)
+                self._run_from(chunk, good[keep], q[keep], v[keep], table, found, tell)
         found.failures = {chunk.first + run: text for run, text in sorted(failures.items())}
         for run in failures:
             arrays["code"][run] = _BAD_START if run in bad else _NOT_STARTED
@@ -122,6 +123,28 @@ class Job:
         if key not in self._lanes:
             self._lanes = {key: bind_lanes(self._system, table)}
         return self._lanes[key]
+
+    def _run_from(self, chunk: Chunk, at: Array, q: Array, v: Array, table: Array, found: Found, tell: Tell) -> None:
+        """Integrates all runs except those that leave their bounds at the start; some stay on a bound."""
+        within = chunk.settings.within
+        if within is None:
+            self._run_alike(chunk, at, q, v, table, found, tell)
+            return
+        start = within.starts(self._system, q, v, chunk.starts.t, table)
+        _write_left(self._system, found.arrays, chunk, at[start.left], start)
+        for sample in np.flatnonzero(chunk.settings.samples == chunk.starts.t):
+            found.arrays["q"][at[start.left], sample] = q[start.left]
+            found.arrays["v"][at[start.left], sample] = v[start.left]
+        others = np.flatnonzero(~start.left)
+        for stays in np.unique(start.stays[others], axis=0):
+            some = others[(start.stays[others] == stays).all(axis=1)]
+            settings = replace(chunk.settings, within=within.without(stays))
+            rows = table if len(table) == 1 else table[some]
+            self._run_alike(
+                replace(chunk, settings=settings), at[some], start.q[some], start.v[some], rows, found, tell
+            )
+            if found.interrupted:
+                return
 
     def _run_alike(self, chunk: Chunk, at: Array, q: Array, v: Array, table: Array, found: Found, tell: Tell) -> None:
         """Integrates in groups with the same maximum step, which depends only on a run's own parameters."""
@@ -206,7 +229,8 @@ class Job:
         found.interrupted = runs.interrupted
         _write(self._system, found.arrays, at, runs, table)
         if chunk.settings.samples.size > 1:
-            drift = _sampled_drift(self._system, runs, y0, chunk.starts.t, table) / found.arrays["energy_scale"][at]
+            off = _sampled_drift(self._system, runs, y0, chunk.starts.t, table)
+            drift = relative_drift(off, found.arrays["energy_scale"][at], runs.depth)
             found.arrays["energy_drift"][at] = np.fmax(found.arrays["energy_drift"][at], drift)
 
     def _series_runs(
@@ -303,7 +327,7 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
         "end_v": runs.y[:, nq : nq + nv],
         "code": np.array([_NUMBER[int(code)] for code in runs.code]),
         "where": runs.where,
-        "energy_drift": runs.energy_error / scale,
+        "energy_drift": relative_drift(runs.energy_error, scale, runs.depth),
         "energy_scale": scale,
         "steps": runs.accepted,
         "rejected": runs.rejected,
@@ -314,6 +338,22 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
         arrays[name][at] = value
     if has_gaps(system):
         arrays["constraint_violation"][at] = _violations(system, runs, table, nq, nv)
+
+
+def _write_left(system: System, arrays: dict[str, Array], chunk: Chunk, at: Array, start: Starting) -> None:
+    """Writes the last states of runs that leave their bounds at the start."""
+    q, v = start.q[start.left], start.v[start.left]
+    values = {
+        "end_t": chunk.starts.t, "end_q": q, "end_v": v, "code": OUTCOMES.index(Outcome.EVENT), "energy_drift": 0.0,
+        "energy_scale": 1.0,
+    }  # fmt: skip
+    for name, value in values.items():
+        arrays[name][at] = value
+    if has_gaps(system):
+        rows = chunk.parameters
+        for run, one in zip(at, q, strict=True):
+            g, _ = system.gaps(one, None, chunk.starts.t, parameters=rows[run if len(rows) > 1 else 0])
+            arrays["constraint_violation"][run] = np.abs(g).max()
 
 
 def _sampled_drift(system: System, runs: Integrations, y0: Array, t0: float, table: Array) -> Array:

@@ -12,3 +12,5 @@ LOST = 1e-3
 """estimated error of a coordinate [rad, or typical length] above which the digits of a run count as lost"""
 LEAST_SCALE = 1e-11
 """smallest scale of energies, relative to their values: below it, changes of energy are rounding errors"""
+ROUNDED_ENERGY = 1e-14
+"""energy errors, relative to the largest energy, that rounding explains"""

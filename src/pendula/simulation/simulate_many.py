@@ -74,7 +74,9 @@ def simulate_many(
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`; others run one at a time.
         samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
         within: bounds of coordinates and speeds by name, ``(low, high)`` or one number for both sides. A run ends where
-            it leaves them, with the outcome "an event ended the run"; its last time and state are there.
+            it leaves them, with the outcome "an event ended the run"; its last time and state are there. A start on a
+            bound, within rounding, has left at once if it moves outward; if it moves inward, the run goes on until it
+            crosses a bound later; if it is in equilibrium there, it never leaves.
         max_steps: largest number of attempted steps of a run.
         workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
             use more than one need ``if __name__ == "__main__":`` where processes cannot be forked.

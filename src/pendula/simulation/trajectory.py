@@ -13,6 +13,7 @@ from pendula.arguments import shortly
 from pendula.errors import UsageError
 from pendula.outcome import Outcome
 from pendula.simulation.defaults import LEAST_SCALE
+from pendula.simulation.drift import relative_drift
 from pendula.simulation.events import Crossings
 from pendula.simulation.predictability import Evidence, Predictability, Settled
 from pendula.simulation.readings import (
@@ -77,11 +78,14 @@ class EnergyAccount:
     def drift(self) -> float:
         """max |E(t) - E(0) - W(t)| / scale, at the steps and at points inside them, whatever the samples.
 
+        An error of at most 1e-14 of the largest energy is rounding, and is given relative to that energy.
+
         Where dense output takes evaluations (dop853), these are two points inside each of the first 16 steps, every
         second of the next 32, and so on, at least one in 16; else one point of every step. At other times inside steps
         the error may be up to four times as large.
         """
-        return float(max(np.abs(self.error).max(), np.abs(self.inside).max(initial=0.0)) / self.scale)
+        off = max(np.abs(self.error).max(), np.abs(self.inside).max(initial=0.0))
+        return float(relative_drift(off, self.scale, np.abs(self.potential).max()))
 
     def __str__(self) -> str:
         return f"energies at {counted(len(self.t), 'step')}: drift {self.drift:.2e} of {self.scale:.6g}"

@@ -16,6 +16,7 @@ from pendula.errors import UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
+from pendula.studies.problems import Problems
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -128,24 +129,31 @@ def read_over(names: Names, over: Any) -> tuple[tuple[Axis, ...], tuple[Random, 
     """The axes of a grid and the random quantities.
 
     Raises:
-        UsageError: a name is unknown, or its values cannot be read.
+        UsageError: names are unknown, or their values cannot be read; the message lists all of them.
     """
     if not isinstance(over, Mapping) or not over:
         raise UsageError(f"over is a dictionary of what varies, by name: {FORMS}; found {over!r:.60}")
     axes: list[Axis] = []
     random: list[Random] = []
+    problems = Problems()
     for name, given in over.items():
-        kind = names.kind(name)
-        form, values = _form(name, given)
-        if form in DISTRIBUTIONS:
-            if kind == SETTING:
-                raise UsageError(f'over: "{name}" is a setting; give its values as a list')
-            random.append(Random(name, kind, form, _pair(names, name, form, values), names.unit(name)))
-        elif form in SPACED:
-            axes.append(Axis(name, kind, _spaced(names, name, form, values), names.unit(name)))
-        else:
-            axes.append(Axis(name, kind, _listed(names, name, kind, values), names.unit(name)))
+        with problems.trying():
+            found = _read_one(names, name, given)
+            (axes if isinstance(found, Axis) else random).append(found)  # type: ignore[arg-type]
+    problems.raise_any()
     return tuple(axes), tuple(random)
+
+
+def _read_one(names: Names, name: Any, given: Any) -> Axis | Random:
+    """One axis of the grid, or one random quantity."""
+    kind = names.kind(name)
+    form, values = _form(name, given)
+    if form in DISTRIBUTIONS:
+        if kind == SETTING:
+            raise UsageError(f'over: "{name}" is a setting; give its values as a list')
+        return Random(name, kind, form, _pair(names, name, form, values), names.unit(name))
+    read = _spaced(names, name, form, values) if form in SPACED else _listed(names, name, kind, values)
+    return Axis(name, kind, read, names.unit(name))
 
 
 def _form(name: str, given: Any) -> tuple[str, Any]:

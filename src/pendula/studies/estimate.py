@@ -5,25 +5,37 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from pendula.numerics.scalars.eight import LANES
+from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
 from pendula.storage.room import bytes_available_memory, bytes_free_on_disk, in_words
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Recipe, Task, Work
 from pendula.studies.result import folder_of
+from pendula.studies.statistics import Interval, estimate
 from pendula.studies.sweep import prepare
 from pendula.system.entry import AnySystem, refuse_written, system_of
+from pendula.system.lanes import has_lane_program
+from pendula.system.layout import Array
 from pendula.words import counted, readable
 
-CASES = 48
-"""cases that are tried at the most, spread over the study"""
-LONGEST = 10.0
-"""seconds that trying may take, apart from the first case"""
+CASES = 1024
+"""cases that are tried at the most, at random places of the study"""
+GROUPS = (32, 32, 64, 128, 256, 512)
+"""sizes of the groups of runs side by side in which they are computed; other computations are tried in groups of ONE"""
+ONE = 8
+LONGEST = 6.0
+"""seconds that trying may take, apart from the first case and the group that it begins with"""
+ACCURATE = 0.1
+"""half the interval, relative to the cost of a case, that is short enough"""
 SEED = 7
+SIDE_BY_SIDE = ("end", "states", "energies", "extremes", "first")
+"""computations whose cases are runs side by side in the lanes of the processor"""
 OVERHEAD = 4000
 """bytes of a part beside its arrays"""
 
@@ -36,8 +48,8 @@ class StudyCost:
     Attributes:
         cases: of the study.
         tried: cases that were computed for the estimate, and how many of them ``failed``.
-        seconds: of one case, on average.
-        spread: standard error of that.
+        seconds: computing time of one case, on average: time of the processor, however busy the machine is.
+        low, high: its 95 % interval, from the spread between cases.
         total: computing time of all cases on one core.
         wall: time on the given number of ``workers``.
         result: bytes of the results of one case.
@@ -55,7 +67,8 @@ class StudyCost:
     tried: int
     failed: int
     seconds: float
-    spread: float
+    low: float
+    high: float
     total: float
     wall: float
     workers: int
@@ -74,10 +87,10 @@ class StudyCost:
         )
 
     def __str__(self) -> str:
-        each = f"{_time(self.seconds)} +- {_time(self.spread)} each"
+        each = f"{_time(self.seconds)} each (95 %: {_time(self.low)} to {_time(self.high)})"
         tried = f"from {counted(self.tried, 'case')}" + (f", of which {self.failed} failed" if self.failed else "")
         lines = [
-            f"{counted(self.cases, 'case')}, {each} ({tried})",
+            f"{counted(self.cases, 'case')}, {each}, {tried}",
             f"  time: {_time(self.total)} of one core, about {_time(self.wall)} on {counted(self.workers, 'core')}",
             f"  disk: {in_words(self.disk)}{_free(self.free_disk)}",
             f"  memory: {in_words(self.memory)} at the end{_free(self.free_memory)}",
@@ -142,28 +155,104 @@ def cost_of(
     rng = np.random.default_rng(SEED)
     chosen = rng.permutation(np.unique(rng.integers(0, plan.size, CASES + 1)))
     first = work.first(_task(plan, chosen[:1]))  # compiles everything
-    times: list[float] = []
-    sizes, failed, begun = [float(first.size)], len(first.failures), time.perf_counter()
-    groups = np.array_split(chosen[1:], 6) if len(chosen) > 7 else [chosen[1:]]
-    for some in groups:
-        if not some.size or (times and time.perf_counter() - begun > LONGEST):
-            continue
-        part = work(_task(plan, some), lambda ended, of: None)
-        times += [part.seconds / len(some)] * len(some)
-        sizes.append(part.size / len(some))
-        failed += len(part.failures)
-    seconds = float(np.mean(times)) if times else first.seconds
-    spread = float(np.std(times) / np.sqrt(len(groups))) if len(times) > 1 else seconds
+    found = _tried(work, plan, chosen[1:], side_by_side(recipe))
+    sizes, failed = [float(first.size), *found.sizes], len(first.failures) + found.failed
+    each = found.interval(plan.size) if found.each else Interval(first.seconds, 0.0, first.seconds, "")
     count = workers or available_cores()
     result = float(np.mean(sizes[1:] or sizes))
-    total = seconds * plan.size
+    total = each.value * plan.size
     parts = max(1.0, total / 2.0)
     return StudyCost(
-        cases=plan.size, tried=len(times) + 1, failed=failed, seconds=seconds, spread=spread, total=total,
-        wall=total / count, workers=count, result=result, disk=result * plan.size + OVERHEAD * min(parts, plan.size),
-        memory=2.0 * result * plan.size,
+        cases=plan.size, tried=found.count + 1, failed=failed, seconds=each.value, low=each.low, high=each.high,
+        total=total, wall=total / count, workers=count, result=result,
+        disk=result * plan.size + OVERHEAD * min(parts, plan.size), memory=2.0 * result * plan.size,
         free_disk=None if save is None else bytes_free_on_disk(folder_of(save)), free_memory=bytes_available_memory(),
     )  # fmt: skip
+
+
+@dataclass
+class _Tried:
+    """Cases that were tried: how many, what each of them or each group cost, the bytes of their results."""
+
+    count: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    passes: float = 0.0
+    each: list[float] = field(default_factory=list)
+    """steps of every run side by side; else seconds of a case of every group"""
+    sizes: list[float] = field(default_factory=list)
+
+    def interval(self, cases: int) -> Interval:
+        """Seconds of a case of a study with so many of them."""
+        x = np.array(self.each)
+        if self.passes:  # in the study all lanes are busy nearly all of the time
+            x = x * (self.seconds / self.passes / LANES)
+        value = float(x.mean())
+        if len(x) < 2:  # one group: all cases of a small study
+            return Interval(value, value, value, "")
+        found = estimate(x)
+        left = np.sqrt(max(0.0, 1.0 - self.count / cases))  # cases that were tried are known
+        known = value * min(1.0, self.count / cases)
+        return Interval(value, max(value + left * (found.low - value), known), value + left * (found.high - value), "")
+
+
+def side_by_side(recipe: Recipe) -> bool:
+    """Whether all cases of a study are runs side by side, in the lanes of the processor."""
+    stepper, varies = recipe.options.get("stepper"), "stepper" in recipe.kinds
+    if varies or not isinstance(stepper, str) or stepper not in STEPPERS or not STEPPERS[stepper].lanes:
+        return False
+    named = all(isinstance(one, str) and one in SIDE_BY_SIDE for one in recipe.compute)
+    return (
+        named and len(recipe.compute) == 1 and recipe.options.get("events") is None and has_lane_program(recipe.system)
+    )
+
+
+def passes_of(steps: Array) -> float:
+    """Steps of eight lanes together, if each lane takes the next run as soon as its run ends.
+
+    Example:
+        >>> passes_of(np.array([100.0, 1, 1, 1, 1, 1, 1, 1, 1])), passes_of(np.ones(16))
+        (100.0, 2.0)
+    """
+    lanes = np.zeros(LANES)
+    for count in steps:
+        lanes[np.argmin(lanes)] += count
+    return float(lanes.max())
+
+
+def _tried(work: Work, plan: Plan, cases: Any, lanes: bool) -> _Tried:
+    """Computes groups of cases until the cost of one is known well enough, or the time is up."""
+    found, begun, at = _Tried(), time.perf_counter(), 0
+    for size in GROUPS if lanes else (ONE,) * (CASES // ONE):
+        some = cases[at : at + size]
+        if not some.size or (at and time.perf_counter() - begun > LONGEST):
+            break
+        before = _processor_time()
+        part = work(_task(plan, some), lambda ended, of: None)
+        seconds = _processor_time() - before
+        at += size
+        steps = next((b.values for b in part.blocks if b.name == "steps"), None)
+        found.count += len(some)
+        found.failed += len(part.failures)
+        found.seconds += seconds
+        found.sizes.append(part.size / len(some))
+        if lanes and steps is not None:
+            steps = np.nan_to_num(steps) + 1.0  # a run that ends at once takes some time
+            found.passes += passes_of(steps)
+            found.each += steps.tolist()
+        elif not lanes:
+            found.each.append(seconds / len(some))
+        if len(found.each) > ONE:
+            each = found.interval(plan.size)
+            if each.high - each.low <= 2 * ACCURATE * each.value:
+                break
+    return found
+
+
+def _processor_time() -> float:
+    """Seconds of the processor of this process and of those that it has started and that have ended."""
+    used = os.times()
+    return time.process_time() + used.children_user + used.children_system
 
 
 def _task(plan: Plan, cases: Any) -> Task:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from pendula.studies.axes import INITIAL, INPUT, PARAMETER, SETTING, SETTINGS
 from pendula.studies.batch import Batch, Computed, Tell, reason
 from pendula.studies.computations.own import Function, identity, own_computation
 from pendula.studies.computations.registry import COMPUTATIONS, Computation
+from pendula.studies.problems import Problems
 from pendula.system.build import compile_alike, compile_system
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -73,17 +74,28 @@ def make_recipe(system: System, compute: Any, options: Mapping[str, Any], kinds:
     """
     asked = read_compute(compute)
     known = options_of(asked)
-    for name in options:
-        if name not in known:
-            hint = f"their settings are {', '.join(known)}" if known else "they have none"
-            what = ", ".join(one if isinstance(one, str) else one.__name__ for one in asked)
-            if all(isinstance(one, str) for one in asked):
-                raise UsageError(f'sweep: "{name}" is no setting of {what}; {hint}')
+    refuse_unknown(asked, options)
     chosen = {**known, **options}
     missing = [name for name, value in chosen.items() if value is ... and kinds.get(name) != SETTING]
     if missing:
         raise UsageError(f'sweep: "{missing[0]}" must be given for {", ".join(map(str, asked))}')
     return Recipe(system, asked, chosen, dict(kinds), loaded())
+
+
+def refuse_unknown(asked: tuple[Asked, ...], options: Iterable[str]) -> None:
+    """Refuses settings that no computation has; a function may use any.
+
+    Raises:
+        UsageError: lists them.
+    """
+    if not all(isinstance(one, str) for one in asked):
+        return
+    known, problems = options_of(asked), Problems()
+    hint = f"their settings are {', '.join(known)}" if known else "they have none"
+    for name in options:
+        if name not in known:
+            problems.add(f'sweep: "{name}" is no setting of {", ".join(map(str, asked))}; {hint}')
+    problems.raise_any()
 
 
 def read_compute(compute: Any) -> tuple[Asked, ...]:

@@ -20,6 +20,7 @@ from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDie
 from pendula.extensions import load_again
 from pendula.parallel.processes import Done, Processes, available_cores
 from pendula.studies.recipe import Part, Recipe, Task, Work
+from pendula.words import counted
 
 CONNECT = 5.0
 """seconds to wait for a Dask scheduler"""
@@ -112,7 +113,7 @@ class Cores:
         self._processes = Processes(work, (Work, (recipe,)), count)
         self._processes.__enter__()
         self.workers = count
-        self.words = f"in {count} process{'es' if count > 1 else ''} of this machine"
+        self.words = f"in {counted(count, 'process', 'processes')} of this machine"
 
     def submit(self, key: int, task: Task) -> None:
         """Adds a task."""
@@ -166,7 +167,7 @@ class Futures:
         self._executor, self._recipe = executor, _pickled(recipe)
         self._futures: dict[Future[Part], tuple[int, int]] = {}
         self.workers = workers or getattr(executor, "_max_workers", None) or available_cores()
-        self.words = f"by a {type(executor).__name__} with {self.workers} workers"
+        self.words = f"by a {type(executor).__name__} with {counted(self.workers, 'worker')}"
         self.ended, self.interrupted = 0, False
 
     def submit(self, key: int, task: Task) -> None:
@@ -286,7 +287,7 @@ class Dask:
     def words(self) -> str:
         """Where it computes, with the address of the dashboard."""
         link = getattr(self._client, "dashboard_link", "") or ""
-        return f"by {self.workers} workers of Dask" + (f" (dashboard: {link})" if link else "")
+        return f"by {counted(self.workers, 'worker')} of Dask" + (f" (dashboard: {link})" if link else "")
 
     def submit(self, key: int, task: Task) -> None:
         """Adds a task."""

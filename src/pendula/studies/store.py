@@ -101,8 +101,9 @@ class Store:
         for name in own:
             if own[name] != there.get(name):
                 what = _difference(own[name], there.get(name))
+                verb = "differ" if name.endswith("s") else "differs"
                 raise UsageError(
-                    f'"{self.folder}" holds another study: its {name} differs{what}.\n'
+                    f'"{self.folder}" holds another study: its {name} {verb}{what}.\n'
                     "  Try: another folder, or remove this one."
                 )
 

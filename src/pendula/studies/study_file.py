@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pendula.errors import UsageError
 from pendula.model.files import read_toml
+from pendula.studies.problems import Problems
+from pendula.studies.recipe import read_compute, refuse_unknown
 
 OWN = ("model", "parameters", "formulation", "engine", "over", "cases", "compute", "draws", "refine", "until", "save")
 """fields of a study; all others are settings of its computations"""
+FIELDS: tuple[tuple[str, Any, str], ...] = (
+    ("parameters", dict, "a table"), ("draws", (dict, int), "a number or a table"), ("refine", dict, "a table"),
+    ("until", dict, "a table"), ("save", str, "the name of a folder"), ("formulation", str, "a name"),
+    ("engine", str, "a name"),
+)  # fmt: skip
+"""types of those that may be missing"""
 
 
 @dataclass(frozen=True)
@@ -49,40 +56,49 @@ class Study:
         return {"over": self.over, "compute": self.compute, **own, **self.options}
 
 
-def read_study_file(path: str | os.PathLike[str]) -> Study:
+def read_study_file(path: str | os.PathLike[str], problems: Problems | None = None) -> Study:
     """Reads a study.
 
+    Args:
+        path: the file.
+        problems: collects what is wrong with fields that others do not depend on, instead of raising it.
+
     Raises:
-        UsageError: a field is missing or wrong; the message names the file and the field.
+        UsageError: fields are missing or wrong; the message names the file and lists all of them.
         ModelError: the file cannot be read, or is not TOML.
     """
     where = Path(path)
     data, source = read_toml(where)
-    model = data.get("model")
+    found, needed = Problems(source), Problems(source)
+    model, over, cases = data.get("model"), data.get("over"), data.get("cases")
     if not isinstance(model, str):
-        raise UsageError(f'{source}: "model" names a library mechanism or a model file, found {model!r:.60}')
-    over, cases = data.get("over"), data.get("cases")
+        needed.add(f'"model" names a library mechanism or a model file, found {model!r:.60}')
     if (over is None) == (cases is None):
-        raise UsageError(f"{source}: give [over], what varies by name, or [[cases]], one table for each case")
-    if over is not None and not isinstance(over, dict):
-        raise UsageError(f"{source}: [over] is a table, found {over!r:.60}")
-    if cases is not None and not isinstance(cases, list):
-        raise UsageError(f"{source}: [[cases]] is a list of tables, found {cases!r:.60}")
-    for name, kind, word in (
-        ("parameters", dict, "a table"), ("draws", (dict, int), "a number or a table"), ("refine", dict, "a table"),
-        ("until", dict, "a table"), ("save", str, "the name of a folder"), ("formulation", str, "a name"),
-        ("engine", str, "a name"),
-    ):  # fmt: skip
+        needed.add("give [over], what varies by name, or [[cases]], one table for each case")
+    elif over is not None and not isinstance(over, dict):
+        needed.add(f"[over] is a table, found {over!r:.60}")
+    elif cases is not None and not isinstance(cases, list):
+        needed.add(f"[[cases]] is a list of tables, found {cases!r:.60}")
+    for name, kind, word in FIELDS:
         if name in data and (not isinstance(data[name], kind) or isinstance(data[name], bool)):
-            raise UsageError(f'{source}: "{name}" is {word}, found {data[name]!r:.60}')
+            found.add(f'"{name}" is {word}, found {data.pop(name)!r:.60}')
+    options = {name: value for name, value in data.items() if name not in OWN}
     compute = data.get("compute", "end")
     names = compute if isinstance(compute, list) else [compute]
-    if not all(isinstance(name, str) for name in names):
-        raise UsageError(f'{source}: "compute" is the name of a computation, or a list of names, found {compute!r:.60}')
+    if all(isinstance(name, str) for name in names):
+        with found.trying():
+            refuse_unknown(read_compute(compute), options)
+    else:
+        found.add(f'"compute" is the name of a computation, or a list of names, found {compute!r:.60}')
+        compute, options = "end", {}
+    if needed or problems is None:
+        needed.take(found)
+        needed.raise_any()
+    else:
+        problems.take(found)
     folder = where.parent / data["save"] if "save" in data else where.with_suffix(".study")
     return Study(
-        path=where, model=model, over=cases if over is None else over, compute=compute,
+        path=where, model=str(model), over=cases if over is None else over, compute=compute,
         parameters=data.get("parameters", {}), formulation=data.get("formulation"), engine=data.get("engine", "auto"),
-        draws=data.get("draws"), refine=data.get("refine"), until=data.get("until"), save=folder,
-        options={name: value for name, value in data.items() if name not in OWN},
+        draws=data.get("draws"), refine=data.get("refine"), until=data.get("until"), save=folder, options=options,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.model.files import dumps, loads
 from pendula.studies.axes import Names
+from pendula.studies.computations.registry import COMPUTATIONS
 from pendula.studies.drive import Driver
+from pendula.studies.followed import kept_notes, noted
 from pendula.studies.plan import Draws, Plan, make_plan, read_draws
-from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute
+from pendula.studies.problems import Problems
+from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
 from pendula.studies.result import Sweep, collect, folder_of
 from pendula.studies.saved import SavedPlan, read_plan, write_plan
 from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
@@ -125,11 +129,11 @@ def sweep(
                 write_plan(folder, plan)
                 driver.mark_known(read_parts(folder), retry)
             if stop is not None:
-                return draw_until(driver, plan, stop, gather, grow)
+                return noted(draw_until(driver, plan, stop, gather, grow), driver.plan, recipe)
             if finer is not None:
-                return compute_refined(driver, plan, finer, gather)
+                return noted(compute_refined(driver, plan, finer, gather), plan, recipe)
             driver.compute(np.arange(plan.size))
-            return gather(plan)
+            return noted(gather(plan), plan, recipe)
     finally:
         if store is not None:
             store.close()
@@ -155,14 +159,28 @@ def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mappin
     """The plan and the recipe of a study.
 
     Raises:
-        UsageError: an argument is wrong.
+        UsageError: arguments are wrong; the message lists all that can be found independently of each other.
     """
-    asked = read_compute(compute)
-    plan = make_plan(Names(system, tuple(options_of(asked))), over, draws)
-    twice = next((name for name in options if name in plan.kinds), None)
-    if twice:
-        raise UsageError(f'"{twice}" is a setting of all cases, and varies as well')
-    return plan, make_recipe(system, compute, options, plan.kinds)
+    problems, asked = Problems(), None
+    with problems.trying():
+        asked = read_compute(compute)
+    settings = options_of(asked if asked is not None else tuple(COMPUTATIONS))
+    plan = recipe = None
+    with problems.trying():
+        plan = make_plan(Names(system, tuple(settings)), over, draws)
+    for name in options:
+        if plan is not None and name in plan.kinds:
+            problems.add(f'"{name}" is a setting of all cases, and varies as well')
+    if asked is not None:
+        with problems.trying():
+            if plan is None:
+                refuse_unknown(asked, options)
+            else:
+                recipe = make_recipe(system, compute, options, plan.kinds)
+    problems.raise_any()
+    assert plan is not None
+    assert recipe is not None
+    return plan, recipe
 
 
 def describe(
@@ -214,4 +232,5 @@ def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) 
         )
     plan: SavedPlan = read_plan(where)
     study.pop("pendula_study", None)
-    return collect(plan, read_parts(where), study=study, system=system, folder=where)
+    found = collect(plan, read_parts(where), study=study, system=system, folder=where)
+    return replace(found, notes=(*found.notes, *(kept_notes(where, len(found)) or ())))

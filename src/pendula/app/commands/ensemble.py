@@ -152,7 +152,9 @@ def _report(ensemble: Any, wrote: list[str]) -> str:
         f"steps         {ensemble.steps.mean():.1f} accepted, {ensemble.rejected.mean():.1f} rejected on average"
     )
     how = "eight at a time" if ensemble.in_lanes else "one after the other"
-    lines.append(f"seconds       {ensemble.seconds:.3f} with {ensemble.workers} processes, {how}")
+    lines.append(
+        f"seconds       {ensemble.seconds:.3f} with {counted(ensemble.workers, 'process', 'processes')}, {how}"
+    )
     names = [*layout.coordinates, *layout.speeds]
     if ensemble.ok.any() and len(names) <= 24:
         at = f"{number(float(ensemble.t[-1]))} {units.time}"

@@ -67,19 +67,25 @@ def sweep_command(
     The file names a model, what varies ([over]) and what to compute. Exits with 1 if a case failed.
     """
     paths = {"-o": opt.file_of(output, "-o", "Sweep"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
+    from pendula.studies.problems import Problems
     from pendula.studies.study_file import read_study_file
 
     if is_new:
         _write_example(study)
         return
-    asked = read_study_file(study)
+    if not Path(study).exists():
+        raise UsageError(f'there is no file "{study}".\n  Try: pendula sweep {study} --new, a study to start from.')
+    problems = Problems(study)
+    asked = read_study_file(study, problems)
     folder = Path(save) if save else asked.save
     if only_show:
+        problems.raise_any()
         from pendula.studies.sweep import load_sweep
 
         found = load_sweep(folder)  # type: ignore[arg-type]
         _finish(found, paths, quantity, as_json)
         return
+    from pendula.studies.sweep import prepare
     from pendula.system.build import compile_system
 
     with Progress(quiet=as_json, forks=True) as progress:
@@ -87,6 +93,10 @@ def sweep_command(
         where = _model_path(asked.model, asked.path)
         model = opt.read_model(where, tuple(f"{name}={value}" for name, value in given.items()))
         system = compile_system(model, asked.formulation, engine=asked.engine)
+        if problems:  # together with what the model shows to be wrong
+            with problems.trying():
+                prepare(system, asked.over, asked.compute, asked.draws, asked.options)
+            problems.raise_any()
         if dry_run:
             from pendula.studies.estimate import estimate_sweep
 

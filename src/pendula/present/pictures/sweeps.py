@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 FIRST = ("first_t", "verdict", "stable", "lyapunov", "growth_rate", "frequency", "equilibria")
 """results that are drawn if none is named, the first of them that there is"""
 MOST_WORDS = 7
-WIDE = 1e3
-"""ratio of largest and smallest value above which shades are logarithmic"""
-LOWEST = 0.02
-"""share of the values that may lie below logarithmic shades"""
+WIDE = 1e2
+"""ratio of the ends of the shades above which they are logarithmic"""
+BEYOND = 0.005
+"""share of the values that may lie beyond each end of the shades"""
+FAR = 1.5
+"""shades end before the extremes if the range of all values is this many times as wide"""
+TITLES = {"first_t": "time until a run first leaves its bounds", "first": "what leaves its bounds first"}
+"""results in words; those of events below"""
+EVENT_TITLES = {"first_t": "time of the first event", "first": "which event is first"}
 UNKNOWN = "#eef0f3"
 
 
@@ -108,7 +113,23 @@ def _shown(values: Array, unit: str) -> tuple[Array, str]:
 def _label(found: Sweep, name: str) -> str:
     unit = found.unit(name) if name not in (DRAW, CASE) else ""
     _, unit = _shown(np.zeros(1), unit)
-    return f"{name} [{unit}]" if unit else name
+    words = _in_words(found, name)
+    return f"{words} [{unit}]" if unit else words
+
+
+def _in_words(found: Sweep, name: str) -> str:
+    """A result in words, where its name is short for them."""
+    by_events = "first_times" in {block.name for block in found.quantities}
+    return (EVENT_TITLES if by_events else TITLES).get(name, name)
+
+
+def _absent(found: Sweep, name: str) -> str:
+    """What a missing value of a map means."""
+    if name not in TITLES:
+        return "unknown, or failed"
+    duration = found.study.get("identity", {}).get("options", {}).get("duration")
+    until = f" within {duration:g} {found.unit('first_t')}" if isinstance(duration, int | float) else ""
+    return f"not{until}" + (", or failed" if found.failures or not found.complete else "")
 
 
 def _subtitle(found: Sweep, at: dict[str, Any] | None) -> str:
@@ -144,9 +165,11 @@ def _draw_map(figure: Figure, ax: Axes, found: Sweep, name: str, values: Array, 
     (x, x_words), (y, y_words) = _ticks(found, dims[0]), _ticks(found, dims[1])
     ax.set_facecolor(UNKNOWN)
     if values.dtype.kind == "U" or name in TRUTHS:
-        _draw_regions(ax, x, y, name, values)
+        _draw_regions(ax, x, y, name, values, _absent(found, name))
     else:
         _draw_shades(figure, ax, x, y, _label(found, name), _shown(values, found.unit(name))[0])
+        if np.isnan(values).any():
+            _legend(ax, [_blank(_absent(found, name))], below=True)
     for words, set_ticks, where in ((x_words, ax.set_xticks, x), (y_words, ax.set_yticks, y)):
         if words is not None:
             set_ticks(where, labels=words)
@@ -154,7 +177,23 @@ def _draw_map(figure: Figure, ax: Axes, found: Sweep, name: str, values: Array, 
     _word(ax.set_ylabel(_label(found, dims[1])))
 
 
-def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array) -> None:
+def _blank(text: str) -> Any:
+    """The entry of a legend for cells without a value."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=UNKNOWN, edgecolor=MUTED, lw=0.5, label=text)
+
+
+def _legend(ax: Axes, marks: list[Any], *, below: bool = False) -> None:
+    """A legend to the right of a map, or below it on the right."""
+    where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
+    if below:
+        where = {"loc": "upper right", "bbox_to_anchor": (1.0, -0.06)}
+    for text in ax.legend(handles=marks, frameon=False, fontsize=9, **where).get_texts():
+        _word(text)
+
+
+def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array, absent: str) -> None:
     """Regions in colours of their own, with a legend."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
@@ -180,21 +219,48 @@ def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array) -> Non
         )  # fmt: skip
     marks = [Patch(facecolor=c, edgecolor=MUTED, lw=0.5, label=w) for c, w in zip(colours, words, strict=True)]
     if (values == "").any():
-        marks.append(Patch(facecolor=UNKNOWN, edgecolor=MUTED, lw=0.5, label="none, or failed"))
-    legend = ax.legend(handles=marks, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9)
-    for text in legend.get_texts():
-        _word(text)
+        marks.append(_blank(absent))
+    _legend(ax, marks)
 
 
 def _draw_shades(figure: Figure, ax: Axes, x: Array, y: Array, label: str, values: Array) -> None:
-    from matplotlib.colors import LogNorm
+    from matplotlib.colors import LogNorm, Normalize
 
+    low, high, logarithmic = shade_limits(values)
+    norm = (LogNorm if logarithmic else Normalize)(low, high)
+    drawn = np.ma.masked_invalid(np.clip(values, low, None) if logarithmic else values)  # zero has no logarithm
+    mesh = ax.pcolormesh(_edges(x), _edges(y), drawn, cmap="viridis", norm=norm, rasterized=True)
     known = values[np.isfinite(values)]
-    wide = known.size > 0 and known.min() > 0 and known.max() / known.min() > WIDE
-    norm = LogNorm(np.quantile(known, LOWEST), known.max()) if wide else None
-    mesh = ax.pcolormesh(_edges(x), _edges(y), np.ma.masked_invalid(values), cmap="viridis", norm=norm, rasterized=True)
-    bar = figure.colorbar(mesh, ax=ax, shrink=0.85)
-    _word(bar.ax.set_ylabel(label))
+    below, above = int((known < low).sum()), int((known > high).sum())
+    ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
+    bar = figure.colorbar(mesh, ax=ax, shrink=0.85, extend=ends[below > 0, above > 0])
+    told = [f"{n} {word}" for n, word in ((below, "below"), (above, "above")) if n]
+    _word(bar.ax.set_ylabel(label + (f"; beyond the scale: {', '.join(told)}" if told else "")))
+
+
+def shade_limits(values: Array) -> tuple[float, float, bool]:
+    """The ends of the shades of a map, and whether they are logarithmic.
+
+    All values lie between them, unless a few extreme ones would stretch the shades: then 0.5 % may lie beyond each end.
+
+    Example:
+        >>> shade_limits(np.linspace(1.0, 2.0, 1000))
+        (1.0, 2.0, False)
+        >>> low, high, logarithmic = shade_limits(np.append(np.linspace(1.0, 2.0, 1000), [1e-9, 1e9]))
+        >>> 1.0 <= low < high <= 2.0, logarithmic
+        (True, False)
+    """
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return 0.0, 1.0, False
+    low, high = (float(x) for x in np.quantile(known, [BEYOND, 1.0 - BEYOND]))
+    least, most = float(known.min()), float(known.max())
+    if low > 0.0 and high / low > WIDE:
+        inside, everything = np.log(high / low), np.log(most / least) if least > 0.0 else np.inf
+        return (least, most, True) if everything <= FAR * inside else (low, high, True)
+    if not high > low or most - least <= FAR * (high - low):
+        return least, most, False
+    return low, high, False
 
 
 def _draw_curve(ax: Axes, found: Sweep, name: str, values: Array, dim: str) -> None:

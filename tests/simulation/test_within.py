@@ -1,0 +1,76 @@
+"""Bounds at which runs end: starts on a bound, and the energy of runs that end at once."""
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula.outcome import Outcome
+
+HALF = "180deg"
+
+
+@pytest.fixture(scope="module")
+def double():
+    return pendula.compile_system(pendula.library.chain(links=2))
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return pendula.compile_system("pendulum")
+
+
+def test_a_start_on_its_bound_that_moves_outward_leaves_at_once(pendulum):
+    starts = {"theta": [1.0, 1.0, 1.0], "theta_dot": [0.5, 1e-9, 0.0]}  # at rest, gravity pulls towards 0
+    runs = pendula.simulate_many(pendulum, 3.0, starts, within={"theta": (None, 1.0)}, samples=4)
+    assert runs.outcome[:2] == (Outcome.EVENT, Outcome.EVENT)
+    assert runs.end_t[:2].tolist() == [0.0, 0.0]
+    assert runs.end_t[2] > 1.0
+    assert runs.q[0, 0, 0] == 1.0
+    assert np.isnan(runs.q[0, 1:]).all()
+    assert runs.ok.all()
+    low = pendula.simulate_many(pendulum, 3.0, {"theta": [1.0]}, within={"theta": (1.0, None)})
+    assert low.end_t.tolist() == [0.0]
+    assert low.energy_drift.tolist() == [0.0]
+
+
+def test_a_start_on_its_bound_that_moves_inward_leaves_where_it_crosses_later(pendulum):
+    for start in (1.0, np.nextafter(1.0, 2.0)):  # the second is beyond the bound by rounding
+        starts = {"theta": [start], "theta_dot": [-1.0]}
+        runs = pendula.simulate_many(pendulum, 5.0, starts, within={"theta": (None, 1.0)}, tol=1e-11)
+        event = pendula.simulate(
+            pendulum, 5.0, initial_state={"theta": 1.0, "theta_dot": -1.0}, events=["stop: theta > 1.0"], tol=1e-11
+        )
+        assert runs.outcome[0] is Outcome.EVENT
+        assert runs.end_t[0] == pytest.approx(event.t[-1], abs=1e-8)
+        assert runs.end_t[0] > 0.5
+
+
+def test_an_equilibrium_on_its_bound_never_leaves(pendulum, double):
+    runs = pendula.simulate_many(pendulum, 2.0, {"theta": [np.pi, -np.pi]}, within={"theta": HALF})
+    assert runs.outcome == (Outcome.FINISHED, Outcome.FINISHED)
+    corners = pendula.simulate_many(
+        double, 2.0, {"theta1": [np.pi, np.pi, -np.pi, 0.0], "theta2": [np.pi, -np.pi, 0.0, np.pi]},
+        within={"theta1": HALF, "theta2": HALF},
+    )  # fmt: skip
+    assert set(corners.outcome) == {Outcome.FINISHED}
+
+
+def test_of_two_names_of_one_pose_exactly_one_leaves_at_once(double):
+    """+180 and -180 degrees are the same pose at rest: the same motion is outward for one and inward for the other."""
+    other = np.radians([-150.0, -90.0, -31.0, 1e-3, 90.0, 120.0])  # at +-90 degrees theta1 is at rest for longer
+    starts = {"theta1": np.repeat([np.pi, -np.pi], other.size), "theta2": np.tile(other, 2)}
+    runs = pendula.simulate_many(double, 3.0, starts, within={"theta1": HALF})
+    at_once = (runs.end_t == 0.0).reshape(2, -1)
+    assert (at_once[0] != at_once[1]).all()
+    assert runs.end_t[runs.end_t > 0].min() > 0.01
+
+
+def test_energy_that_is_off_by_rounding_alone_is_no_drift(double):
+    """Runs of nanoseconds: their kinetic energy is less than the rounding of the potential energy."""
+    starts = {"theta1": np.pi - np.geomspace(1e-15, 1e-9, 12), "theta2": np.linspace(-3.0, 3.0, 12)}
+    runs = pendula.simulate_many(double, 1.0, starts, within={"theta1": HALF})
+    short = runs.end_t < 1e-4
+    assert short.any()
+    assert runs.energy_drift[short].max() < 1e-12
+    single = pendula.simulate(double, 1e-8, initial_state={"theta1": 3.0, "theta2": 1.0})
+    assert single.energy_drift < 1e-12
