@@ -16,10 +16,10 @@ from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.defaults import LEAST_SCALE
-from pendula.simulation.drift import relative_drift
 from pendula.simulation.ensemble import ARRAYS, OUTCOMES
 from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts
+from pendula.simulation.trajectory import relative_drift
 from pendula.simulation.within import Starting, Within
 from pendula.system.lanes import LaneDynamics, bind_lanes
 from pendula.system.layout import Array, State

@@ -12,8 +12,7 @@ import numpy as np
 from pendula.arguments import shortly
 from pendula.errors import UsageError
 from pendula.outcome import Outcome
-from pendula.simulation.defaults import LEAST_SCALE
-from pendula.simulation.drift import relative_drift
+from pendula.simulation.defaults import LEAST_SCALE, ROUNDED_ENERGY
 from pendula.simulation.events import Crossings
 from pendula.simulation.predictability import Evidence, Predictability, Settled
 from pendula.simulation.readings import (
@@ -31,6 +30,25 @@ from pendula.system.orientation.singularities import Nearest
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable, some
+
+
+def relative_drift(error: Any, scale: Any, depth: Any) -> Any:
+    """Energy errors relative to their scale; those that rounding explains, relative to the energies themselves.
+
+    A run that ends after a nanosecond has a kinetic energy below the rounding of its potential energy: relative to that
+    scale, its rounding errors would look like a drift.
+
+    Args:
+        error: largest energy error of each run.
+        scale: its energy scale: the largest kinetic energy, or the range of the potential energy.
+        depth: the largest modulus of its potential energy.
+
+    Example:
+        >>> relative_drift(np.array([1e-15, 1e-12]), 1e-10, 1.0).tolist()
+        [1e-15, 0.01]
+    """
+    depth = np.maximum(depth, scale)
+    return np.where(error <= ROUNDED_ENERGY * depth, error / depth, error / scale)
 
 
 @readable

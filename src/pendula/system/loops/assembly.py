@@ -311,12 +311,12 @@ def not_kept(found: Assembly, names: Collection[str], parameters: Parameters = N
     """What the loops did not allow of some given coordinates, beyond rounding, in words; empty if they stayed."""
     assert found.system is not None
     layout, length = found.system.in_joints.layout, typical_length(found.system, parameters)
+    here = found.system.in_joints.read_state(found.state, parameter_vector(found.system, parameters))
     kinds = dict(zip(layout.coordinates, layout.coordinate_kinds, strict=True))
-    given = [n for n in kinds if n in names]
+    given = [n for n in kinds if n in names and n not in _kept_orientations(found, here)]
     limits = {n: ROUNDED * (length if kinds[n] == "length" else 1.0) for n in given}
     if not any(abs(found.moved.get(n, 0.0)) > limits[n] for n in given):
         return ""
-    here = found.system.in_joints.read_state(found.state, parameter_vector(found.system, parameters))
 
     def listed(values: Mapping[str, float]) -> str:
         return ", ".join(f"{n} = {x:.6g} {layout.units[n]}".rstrip() for n, x in values.items())
@@ -325,6 +325,19 @@ def not_kept(found: Assembly, names: Collection[str], parameters: Parameters = N
     asked = listed({n: here[n] - found.moved.get(n, 0.0) for n in given})
     why = ", which contradict each other" if len(given) > 1 else ""
     return f"the loops could not be closed with {asked}{why}; the nearest pose found has {listed(used)}"
+
+
+def _kept_orientations(found: Assembly, here: State) -> set[str]:
+    """Components of quaternions that changed their length alone, or nearly so: every length means the same turn."""
+    assert found.system is not None
+    layout, kept = found.system.in_joints.layout, set[str]()
+    for one in layout.orientations:
+        names = layout.coordinates[one.q]
+        now = np.array([here[n] for n in names])
+        asked = now - [found.moved.get(n, 0.0) for n in names]
+        if len(names) == 4 and np.abs(asked / (np.linalg.norm(asked) or 1.0) - now).max() <= 0.5 * ROUNDED:
+            kept.update(names)
+    return kept
 
 
 def _compatible_speeds(
