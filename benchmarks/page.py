@@ -22,6 +22,7 @@ TITLES = {
     "ball_joints": "Ball joints",
     "simulation": "The 10-link run by SciPy and SymPy",
     "maximal": "Maximal coordinates",
+    "taylor": "Taylor series",
     "compile_backend": "Compiling",
 }
 FAIRNESS = """\
@@ -34,8 +35,7 @@ FAIRNESS = """\
 - Pinocchio is the package from the registry, not compiled for this processor.
 - Runs are compared at equal energy error, not at equal tolerance; errors are stated.
 - Only ratios within one run mean something: other programs on the machine slow down all sides.
-- Ratios also depend on the processor. On another machine of the same name (AMD EPYC, 2026-11-17) the general kernel for ensembles reached
-  1.19 times the speed of heyoka's batch of 8, and two processes 1.66 times that of one; all other goals of this page were met there, too.
+- Ratios also depend on the processor: two machines of the same name differed by a tenth.
 """
 
 
