@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pendula as package
+from pendula.app.registry import COMMANDS
 from pendula.library import mechanisms
 from tests.helpers import in_turn
 
@@ -23,7 +24,7 @@ LIBRARY = sorted(mechanisms())
 def test_help_names_every_command(pendula):
     result = pendula("--help")
     assert result.code == 0
-    for command in ("list", "show", "new", "schema", "derive", "check", "convert", "simulate", "ensemble"):
+    for command in COMMANDS:
         assert f"\n  {command}" in result.out
 
 
@@ -49,9 +50,7 @@ def test_import_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "command", ["list", "show", "new", "schema", "derive", "check", "convert", "simulate", "ensemble", "reactions"]
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_has_help_that_fits(pendula, command):
     result = pendula(command, "--help")
     assert result.code == 0

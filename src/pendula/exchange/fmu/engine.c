@@ -199,7 +199,7 @@ static void reset_data(Data *d)
 {
     memset(d, 0, sizeof *d);
     memcpy(d->p, PARAMETER_START, sizeof(double) * NP);
-    d->tolerance = 1e-8;
+    d->tolerance = TOLERANCE;
     d->mode = INSTANTIATED;
     set_initial(d);
 }

@@ -18,6 +18,7 @@ from pendula.errors import NotSupported
 from pendula.exchange.blocks import Blocks, blocks_of
 from pendula.exchange.fmu.variables import Output, Variable, outputs_of, start_expressions, variables_of
 from pendula.model.model import Model
+from pendula.simulation.defaults import TOLERANCE
 from pendula.system.code.c import C, number
 from pendula.system.code.javascript import Script
 
@@ -120,6 +121,7 @@ def _generated(eq: Equations, blocks: Blocks, outputs: Sequence[Output], variabl
     }
     lines = [f"#define {name} {size}" for name, size in sizes.items()]
     lines.append(f"#define TYPICAL_LENGTH {number(blocks.length)}")
+    lines.append(f"#define TOLERANCE {number(TOLERANCE)}")
     lines.append(_array("double", "PARAMETER_START", [number(x) for x in given.independent.values()] or ["0.0"]))
     lines.append(_array("int", "QUATERNIONS", [str(x.first) for x in eq.quaternions] or ["0"]))
     return "\n".join([*lines, script.text()])
