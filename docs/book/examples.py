@@ -1,7 +1,8 @@
 """Runs the examples of every page before the book is made, and shows what they print and draw.
 
-A page shows a figure that its examples write as ``![Caption](angles.png)``, and a page that they write (an animation, a
-live page, a report) as ``![Caption](toy.html)``, which becomes a frame. Files that no example has written, and examples
+An output that a page shows in a block ``text`` below its command is replaced by what the command prints. A page shows a
+figure that its examples write as ``![Caption](angles.png)``, and a page that they write (an animation, a live page, a
+report) as ``![Caption](toy.html)``, which becomes a frame. Files that no example has written, and examples
 that fail, end the build. Results are kept in ``generated/run`` until the page or the package changes.
 """
 
@@ -28,6 +29,11 @@ SHOWN = re.compile(r"!\[(?P<caption>[^\]]*)\]\((?P<name>[\w-]+\.(?:png|svg|html|
 LINKED = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<name>[\w-]+\.(?:html|csv|toml|json|npz))\)")
 OUTSIDE = re.compile(
     r"(?<!!)\[(?P<text>[^\]]*)\]\((?:\.\./)+(?P<name>(?:CHANGELOG|README|CONTRIBUTING|CITATION|examples/|src/|tests/|benchmarks/)[^)]*)\)"
+)
+# What a page itself shows of an output, for those who read it elsewhere: the book has all of it.
+REPEATED = re.compile(
+    r"(?P<output>^```\{code-block\} text\n:class: output\n(?:(?!```).*\n)*```\n)\s*^```text\n(?:(?!```).*\n)*```\n",
+    re.M,
 )
 HEAD = re.compile(r"\A---\n.*?\n---\n", re.S)
 LONGEST_OUTPUT = 60  # lines that are shown
@@ -90,6 +96,7 @@ def insert(app: Any, page: str, source: list[str]) -> None:
         if outputs.get(number, "").strip():
             lines += ["", "```{code-block} text", ":class: output", "", *_shortened(outputs[number]), "```", ""]
     text = HEAD.sub("", "\n".join(lines) + "\n")
+    text = REPEATED.sub(lambda found: found["output"], text)
     text = SHOWN.sub(lambda found: _figure(found, page, folder, up), text)
     text = LINKED.sub(lambda found: _link(found, page, folder, up), text)
     source[0] = OUTSIDE.sub(lambda found: _outside(found, up), text)

@@ -307,3 +307,10 @@ def test_an_end_driven_beyond_reach_names_its_loop(engine: str) -> None:
     last = np.linalg.norm(run.position("link3", "tip")[0] - run.position("link3")[0])
     at_stop = 2.5 + 2.5 * np.cos(4.0 * run.energy.t[-1])
     assert at_stop == pytest.approx(last - 2.0, abs=1e-5)
+
+
+def test_a_duration_whose_square_is_no_number_is_refused() -> None:
+    with pytest.raises(UsageError, match="the duration must be 0 or at least 1e-100, found 1e-300"):
+        pendula.simulate("pendulum", 1e-300)
+    with pytest.raises(UsageError, match="the duration must be 0 or at least 1e-100, found 1e-300"):
+        pendula.simulate_many("pendulum", 1e-300, [{"theta": 1.0}])

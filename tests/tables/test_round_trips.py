@@ -323,3 +323,11 @@ def test_a_missing_package_names_its_extra(tmp_path: Path, monkeypatch: Any) -> 
         with pytest.raises(NotSupported, match=rf"pendula\[{extra}\]"):
             call()
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "npz"])
+def test_a_list_of_no_equilibria_is_a_table_without_rows(ending: str, tmp_path: Path) -> None:
+    pushed = pendula.find_equilibria("cart-pole", inputs={"F": 0.1})
+    assert len(pushed) == 0
+    pushed.save(tmp_path / f"none.{ending}")
+    assert (tmp_path / f"none.{ending}").stat().st_size > 0

@@ -2,6 +2,8 @@
 
 TOLERANCE = 1e-8
 """relative tolerance of a step, and absolute tolerance in units of the model"""
+SHORTEST = 1e-100
+"""shortest duration of a run that is not 0 [time unit]"""
 MAX_STEPS = 1_000_000
 """largest number of steps of a run"""
 UNTRUSTED = 1e-3

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import Stepper
+from pendula.simulation.defaults import SHORTEST
 from pendula.system.layout import Array
 
 CONSTRAINTS = ("projection", "baumgarte", "none")
@@ -83,7 +84,14 @@ def span_of(duration: float | None, t_span: Sequence[float] | None, first: float
         raise UsageError(f"the time span must be two finite numbers, found {t_span!r}") from None
     if len(span) != 2 or not all(isinstance(x, _NUMBERS) and np.isfinite(x) for x in span):
         raise UsageError(f"the time span must be two finite numbers, found {span!r}")
+    refuse_short(float(span[1]) - float(span[0]))
     return float(span[0]), float(span[1])
+
+
+def refuse_short(duration: float) -> None:
+    """Raises UsageError for a run so short that the squares of its steps are no numbers; a duration of 0 is allowed."""
+    if 0.0 < abs(duration) < SHORTEST:
+        raise UsageError(f"the duration must be 0 or at least {SHORTEST:g}, found {duration:g}")
 
 
 def _check_rate(constraints: str, rate: float | None) -> None:

@@ -21,6 +21,7 @@ from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
+from pendula.simulation.settings import refuse_short
 from pendula.simulation.starts import Starts, read_parameters, read_starts
 from pendula.simulation.store import CHUNK_BYTES, Store
 from pendula.simulation.within import read_within
@@ -194,6 +195,7 @@ def _settings(
 ) -> ManySettings:
     if not isinstance(duration, (int, float, np.floating, np.integer)) or not 0 <= duration < np.inf:
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
+    refuse_short(float(duration))
     if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
     t_end = t0 + read_number(duration, "the duration")

@@ -26,6 +26,7 @@ class Inputs:
         self._model = model
         self._layout = layout
         self._last: tuple[bytes, Array] | None = None
+        self._last_in_time: tuple[tuple[float, bytes], Array] | None = None
         self.none = np.zeros(len(layout.inputs))
         """zeros, for programs that do not read inputs"""
 
@@ -53,8 +54,11 @@ class Inputs:
         """Values of the inputs at time t."""
         if not self.in_time:
             return self.constant(parameters).copy()
-        values = self._layout.parameter_values(parameters) | {"t": float(t)}
-        return np.array([e.evaluate(values) for e in self._expressions], dtype=float)
+        key = float(t), parameters.tobytes()
+        if self._last_in_time is None or self._last_in_time[0] != key:
+            values = self._layout.parameter_values(parameters) | {"t": float(t)}
+            self._last_in_time = key, np.array([e.evaluate(values) for e in self._expressions], dtype=float)
+        return self._last_in_time[1].copy()
 
     def refuse_laws(self, who: str) -> None:
         """Raises NotSupported if an input is a Python function or a sampled controller; here none is."""

@@ -28,8 +28,9 @@ def rows_of(table: Table) -> dict[str, Column]:
     for column in table.columns():
         if column.name in table.main or not in_rows(column.dims, table.main):
             continue
-        values = column.values.reshape(int(np.prod(shape)), -1)
-        for j, name in enumerate(_names(table, column)):
+        names = _names(table, column)
+        values = column.values.reshape(int(np.prod(shape)), len(names))
+        for j, name in enumerate(names):
             found[name] = Column(name, (), values[:, j], column.unit)
     return found
 

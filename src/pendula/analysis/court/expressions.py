@@ -6,6 +6,7 @@ All formulations share one reader of expressions, so their agreement says nothin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -142,7 +143,8 @@ def check_expressions(
         if other.in_joints.system is other:
             differences += _in_equations(other, f"equations by {name}", states, constants)
     largest = max((one.size for one in differences), default=0.0)
-    count = len(usable) + len(model.parameters) - sum(place in skipped for place, _ in usable)
+    count = len(usable) + len(constants) - sum(place in skipped for place, _ in usable)
+    skipped += [_parameter(model, name) for name in model.parameters if name not in constants]
     return ExpressionCheck(count, largest, tuple(differences), tuple(skipped))
 
 
@@ -167,13 +169,14 @@ def _named(element: str, found: Any) -> Iterator[tuple[Place, Expression]]:
 
 
 def _parameters(model: Model) -> dict[str, Value]:
-    """Parameters by the second reader; each may depend on others."""
+    """Parameters by the second reader; each may depend on others. Those that have no value for it are left out."""
     values: dict[str, Value] = {}
     left = {name: parse(value) for name, value in model.parameters.items()}
     while left:
         ready = [name for name, e in left.items() if e.names <= set(values)]
         for name in ready:
-            values[name] = evaluate_text(left.pop(name).text, values)
+            with suppress(NoValue):
+                values[name] = evaluate_text(left.pop(name).text, values)
         if not ready:
             break
     return values
@@ -181,10 +184,14 @@ def _parameters(model: Model) -> dict[str, Value]:
 
 def _parameter_differences(system: System, values: Mapping[str, Value]) -> Iterator[ExpressionDifference]:
     for name, used in system.layout.parameter_values(system.parameters).items():
-        place = Place(f"parameter {quote(name)}", "", str(system.model.parameters[name]))
-        size = _difference(used, values[name])
+        place = _parameter(system.model, name)
+        size = _difference(used, values[name]) if name in values else 0.0
         if size:
             yield ExpressionDifference(place, used, float(values[name].x), "all states", size)
+
+
+def _parameter(model: Model, name: str) -> Place:
+    return Place(f"parameter {quote(name)}", "", str(model.parameters[name]))
 
 
 def _state_names(system: System) -> list[str]:
@@ -252,10 +259,13 @@ class _Names(dict[str, Any]):
 
     def __init__(self, model: Model, values: Mapping[str, Any]) -> None:
         super().__init__(values)
+        self._without = {*model.parameters} - {*values}
         self._inputs = {name: parse(value).text for name, value in model.inputs.items()}
         self._motions = {name: parse(x).text for joint in model.tree for name, x in joint.prescribed().items()}
 
     def __missing__(self, name: str) -> Value:
+        if name in self._without:
+            raise NoValue(f"the parameter {name} has none")
         if name in self._inputs:
             return evaluate_text(self._inputs[name], self)
         if name in self._motions:

@@ -208,10 +208,18 @@ class Search:
             near = APART_FLAT if one.directions.flat.size else APART
             if np.abs(self.features(one.q) - features).max() < near:
                 return one
-        for one in self.found:
+        families = [one for one in self.found if one.directions.family.size]
+        if len(families) > 1:  # the potential of a family is often the same all along: its own comes first
+            potential = self._potential(q)
+            families.sort(key=lambda one: abs(self._potential(one.q) - potential))
+        for one in families:
             if same_family(self.problem, self.domain, one.q, q, one.directions):
                 return one
         return None
+
+    def _potential(self, q: Array) -> float:
+        balance = self.problem.balance
+        return float(self.problem.system.energies(q, self.problem.v, parameters=balance.parameters).potential)
 
     def _new(self, q: Array, left: float, times: int) -> None:
         if not bool(self.domain.inside(q)):

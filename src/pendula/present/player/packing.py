@@ -43,6 +43,7 @@ SMOOTH_TURN = 0.016  # [rad] coarsest step of angles, however short the body
 # Grid points are floor(x + HALF); not 0.5, where exact data often lie and machines may differ.
 HALF = 0.4937
 STRAIGHT = 1e-3  # width of a path, relative to its length, below which it is a straight line
+LEAST_MOTION = 1e-200  # size of a path [length unit] below which it is a point
 FAST_MOTION = 0.01  # deviation of the shown motion from the samples, as a fraction of L, above which a note is added
 
 
@@ -295,7 +296,10 @@ def traced_point(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[
 def _straight(shown: Motion, points: Sequence[tuple[int, Vector]]) -> bool:
     """Whether all these points move along straight lines, or not at all."""
     for point in points:
-        spread = np.linalg.svd(_path(shown, point) - _path(shown, point).mean(axis=0), compute_uv=False)
+        path = _path(shown, point)
+        path = path - path.mean(axis=0)
+        size = np.abs(path).max(initial=0.0)
+        spread = np.linalg.svd(path / size if size > LEAST_MOTION else 0.0 * path, compute_uv=False)
         if spread.size > 1 and spread[1] > STRAIGHT * spread[0]:
             return False
     return True
