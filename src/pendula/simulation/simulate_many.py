@@ -195,10 +195,11 @@ def _settings(
 ) -> ManySettings:
     if not isinstance(duration, (int, float, np.floating, np.integer)) or not 0 <= duration < np.inf:
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
-    refuse_short(float(duration))
     if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
-    t_end = t0 + read_number(duration, "the duration")
+    length = read_number(duration, "the duration")
+    refuse_short(length)
+    t_end = t0 + length
     try:
         checks.check_stepper(stepper, lanes=True)
         checks.check_tolerance(tol)
