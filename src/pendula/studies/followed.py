@@ -61,7 +61,7 @@ def noted(found: Sweep, plan: Plan, recipe: Recipe) -> Sweep:
 
 
 def kept_notes(folder: Path, cases: int) -> list[str] | None:
-    """Notes about predictability in the folder of a study with so many cases; None if there are none yet."""
+    """Notes about predictability in the folder of a study; None if it has none for this number of cases."""
     try:
         content = json.loads((folder / FILE).read_text())
         return [str(x) for x in content["notes"]] if content["cases"] == cases else None
