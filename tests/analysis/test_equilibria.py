@@ -369,10 +369,44 @@ def test_singular_chart_does_not_make_a_level_rod_rest():
     rod = system(library.spatial_rod())
     level = rod.forces([0.0, 0.0, np.pi / 2], [0.0, 0.0, 0.0])
     assert np.abs(level).max() < 1e-12
-    found = find_equilibria(rod)
-    height = [float(rod.energies(e.q, e.v).potential) for e in found]
-    assert np.allclose(np.abs(height), 2.5 * 9.8 * 0.5)
+    everywhere = dict.fromkeys(rod.layout.coordinates, (-np.pi, np.pi))
+    for found in (find_equilibria(rod), find_equilibria(rod, box=everywhere)):  # in quaternions, and in these angles
+        height = [float(rod.energies(e.q, e.v).potential) for e in found]
+        assert np.allclose(np.abs(height), 2.5 * 9.8 * 0.5)
     assert "singular chart" in found.reason
+
+
+def hung_body(orientation, centre, gravity):
+    """A body on a ball joint at the origin."""
+    body = {"name": "b", "mass": 1.0, "com": centre, "inertia": [0.1, 0.12, 0.05]}
+    ball = {"name": "j", "type": "spherical", "parent": {"body": "ground"}, "child": {"body": "b"}}
+    return pendula.Model(
+        name="hung body", bodies=[body], joints=[{**ball, "orientation": orientation}], gravity=gravity
+    )
+
+
+@pytest.mark.parametrize("orientation", ["xyz", "zxz", "space zyx", "rotation vector", "quaternion"])
+def test_equilibria_of_a_body_on_a_ball_joint_are_listed_once_in_all_coordinates(orientation):
+    """Angles name every pose twice: as (a, b, c) and as (a + pi, pi - b, c + pi) or alike."""
+    found = find_equilibria(hung_body(orientation, (0.1, -0.2, -0.5), (-1.1, -9.81, -1.7)))
+    weight, arm = np.linalg.norm([-1.1, -9.81, -1.7]), np.linalg.norm([0.1, -0.2, -0.5])
+    assert [e.potential for e in found] == pytest.approx([-weight * arm, weight * arm])
+    assert [e.unstable_directions for e in found] == [0, 2]
+    assert [len(e.free_directions) for e in found] == [1, 1]  # turning about the vertical
+
+
+def test_members_of_a_family_are_written_with_zeros_where_they_are_free():
+    hanging, standing = find_equilibria(hung_body("xyz", (0.0, 0.0, -0.5), (0.0, 0.0, -9.81)))
+    assert np.abs(hanging.q).max() == 0.0
+    assert standing.q == pytest.approx([0.0, np.pi, 0.0])
+    assert hanging.free_directions == ({"j_3_dot": 1.0},)
+
+
+def test_weightless_linkages_have_a_family_for_every_assembly():
+    """The poses of a four-bar whose shortest link turns fully form two closed curves, and all are equilibria."""
+    found = find_equilibria(library.four_bar(), parameters={"g": 0.0})
+    assert [len(e.free_directions) for e in found] == [1, 1]
+    assert sum(found.found) == pytest.approx(found.starts, rel=0.05)
 
 
 def test_a_pose_where_the_chart_hides_a_force_is_refused():

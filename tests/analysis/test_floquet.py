@@ -12,7 +12,7 @@ from pendula import Model, library
 from pendula.analysis.driven.floquet import floquet
 from pendula.analysis.driven.periods import find_period
 from pendula.analysis.driven.study import floquet_boundary, floquet_over, sums_of_pairs
-from pendula.errors import UsageError
+from pendula.errors import ComputationError, UsageError
 from tests.analysis.test_modes import ball_pendulum
 
 G, L, A = 9.81, 1.0, 0.05
@@ -306,6 +306,8 @@ def test_refusals(point):
         floquet_over(point, "omega", 1.0, 2.0, samples=[0.5, 1.5])
     with pytest.raises(UsageError, match="is not periodic"):
         floquet(pendula.compile_system(library.driven_linkage(bars=5)))
+    with pytest.raises(ComputationError, match="10 steps were tried"):
+        floquet(point, at=UP, max_steps=10)
 
 
 def test_systems_by_recursion_are_followed_by_their_equations():

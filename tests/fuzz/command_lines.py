@@ -15,6 +15,7 @@ import click
 from pendula import library
 from pendula.app.main import main
 from pendula.app.registry import COMMANDS
+from pendula.numerics.steppers.stepper import STEPPERS
 from tests.fuzz import hostile
 from tests.fuzz.models import model_text
 
@@ -41,7 +42,7 @@ DECIMAL = ("0.1", "0.5", "1", "0.2", "1e-6", "1e-3")
 WORDS = {
     "formulation": ("lagrange", "kane", "newton-euler", "maximal", "projection"),
     "engine": ("auto", "symbolic", "recursive"),
-    "stepper": ("dop853", "rk45", "radau", "rk4", "taylor"),
+    "stepper": tuple(STEPPERS),
     "constraints": ("projection", "baumgarte", "none"),
 }
 ENDINGS = (".csv", ".npz", ".json", ".html", ".png", ".svg", ".toml", ".txt", "", ".c", ".py", ".xml", ".urdf", ".nc")

@@ -27,7 +27,7 @@ class Problem:
 
 def chosen(method: str, step: float) -> dict[str, object]:
     """Arguments that choose a method; ``step`` goes to the one that cannot choose its steps."""
-    return {"method": method, "step": step} if METHODS[method].error_order == 0 else {"method": method}
+    return {"method": method, "step": step} if METHODS[method].fixed else {"method": method}
 
 
 MU = 0.012277471  # mass of the moon in the three-body problem below

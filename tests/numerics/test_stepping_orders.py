@@ -29,7 +29,7 @@ def _equal_steps(method: str, h: float, t_end: float = SPAN, **settings: object)
 
     It is linear, so that Newton's iteration is exact to rounding at any tolerance.
     """
-    fixed = {"step": h} if method == "rk4" else {"max_step": h, "first_step": h}
+    fixed = {"step": h} if METHODS[method].fixed else {"max_step": h, "first_step": h}
     return integrate(
         oscillator.bind(), [1.0, 0.7], (0.0, t_end), rtol=1.0, atol=1e3, method=method, **fixed, **settings
     )

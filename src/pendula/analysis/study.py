@@ -44,7 +44,9 @@ MOST_JUDGED = 64
 MOST_PLAYED = 6
 """largest number of modes that are animated"""
 MOST_FOLLOWED = 6
-"""largest number of speeds for which Floquet multipliers are computed"""
+"""largest number of speeds for which Floquet multipliers are computed, ..."""
+FOLLOWED_STEPS = 20_000
+"""... in at most so many steps over a period"""
 MOST_FORCED = 24
 """largest number of speeds for which responses to harmonic inputs are computed"""
 MOST_INPUTS = 3
@@ -312,9 +314,9 @@ def _floquet(s: Study) -> Floquet:
         raise NotSupported(f"with {len(s.model.speeds)} speeds, Floquet multipliers take too long for a report")
     at = _next_to_start(s.system)
     try:
-        return floquet(s.system, at=at)
+        return floquet(s.system, at=at, max_steps=FOLLOWED_STEPS)
     except UsageError:
-        return floquet(s.system, at=at, close=True)
+        return floquet(s.system, at=at, close=True, max_steps=FOLLOWED_STEPS)
 
 
 def _driven(s: Study) -> DriveResponse:

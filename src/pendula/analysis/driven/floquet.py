@@ -141,6 +141,7 @@ def floquet(
     parameters: Parameters = None,
     close: bool = False,
     tol: float = 1e-13,
+    max_steps: int = 1_000_000,
 ) -> Floquet:
     """Floquet multipliers of a periodically driven mechanism, and its stability.
 
@@ -158,6 +159,7 @@ def floquet(
         parameters: changes of parameters by name, or all values as an array.
         close: whether to correct the state by Newton's method (shooting) until the motion is periodic.
         tol: tolerance of the integration.
+        max_steps: most attempted steps over one period.
 
     Raises:
         UsageError: no period was found, the given one is wrong, or the motion is not periodic.
@@ -171,13 +173,24 @@ def floquet(
         >>> found.verdict, round(found.radius, 6)  # upright, and it stays: Kapitza
         ('stable (linear)', 1.0)
     """
-    return Multipliers(system_of(system, "floquet"), period=period, at=at, close=close, tol=tol)(parameters)
+    given = system_of(system, "floquet")
+    return Multipliers(given, period=period, at=at, close=close, tol=tol, max_steps=max_steps)(parameters)
 
 
 class Multipliers:
     """Floquet multipliers of one mechanism as a function of its parameters; arguments as of :func:`floquet`."""
 
-    def __init__(self, system: System, *, period: float | str | None, at: Any, close: bool, tol: float) -> None:
+    def __init__(
+        self,
+        system: System,
+        *,
+        period: float | str | None,
+        at: Any,
+        close: bool,
+        tol: float,
+        max_steps: int = 1_000_000,
+    ) -> None:
+        self.effort = _Effort(tol, max_steps)
         self.given, self.system = system, symbolic(system.in_joints.system)
         self.period, self.at, self.close, self.tol = period, at, close, tol
         if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
@@ -190,9 +203,9 @@ class Multipliers:
         length = _period(system, self.period, vector)
         start = _state(self.given, system, self.at, vector)
         if self.close:
-            start, around = _closed(system, start, length, vector, tol)
+            start, around = _closed(system, start, length, vector, self.effort)
         else:
-            around = _once_around(system, start, length, vector, tol)
+            around = _once_around(system, start, length, vector, self.effort)
         off = _size(system, around, length, vector)
         if not off <= CLOSED + 1e-12 * np.abs(around.matrix).max():
             _refuse_open(system, around, length)
@@ -239,6 +252,13 @@ def _state(given: System, system: System, at: Any, vector: Array) -> State:
     return system.in_joints.state(dict(at or {}))
 
 
+class _Effort(NamedTuple):
+    """Tolerance of an integration over one period, and its most steps."""
+
+    tol: float
+    max_steps: int
+
+
 class _Around(NamedTuple):
     """Monodromy matrix and difference between end and start of the motion, in independent (ds, dv)."""
 
@@ -247,7 +267,7 @@ class _Around(NamedTuple):
     space: TangentSpace
 
 
-def _once_around(system: System, start: State, period: float, vector: Array, tol: float) -> _Around:
+def _once_around(system: System, start: State, period: float, vector: Array, effort: _Effort) -> _Around:
     """The motion and all its deviations over one period."""
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     span = (start.t, start.t + period)
@@ -263,8 +283,9 @@ def _once_around(system: System, start: State, period: float, vector: Array, tol
     columns: list[Array] = []
     for group in groups:
         run = integrate(
-            callback, np.concatenate([y, *group]), span, rtol=tol, atol=tol, breakpoints=breaks, max_step=longest
-        )
+            callback, np.concatenate([y, *group]), span, rtol=effort.tol, atol=effort.tol, breakpoints=breaks,
+            max_step=longest, max_steps=effort.max_steps,
+        )  # fmt: skip
         if not run.outcome.ok:
             raise ComputationError(f"the multipliers were not found: {run.outcome}: {run.detail}")
         columns += list(run.y[-1, nq + nv :].reshape(len(group), nq + nv))
@@ -305,11 +326,11 @@ def _refuse_open(system: System, around: _Around, period: float) -> None:
     )
 
 
-def _closed(system: System, start: State, period: float, vector: Array, tol: float) -> tuple[State, _Around]:
+def _closed(system: System, start: State, period: float, vector: Array, effort: _Effort) -> tuple[State, _Around]:
     """A nearby state with a periodic motion, by Newton's method (single shooting)."""
     nq, off = len(system.layout.coordinates), np.inf
     for _ in range(CORRECTIONS):
-        around = _once_around(system, start, period, vector, tol)
+        around = _once_around(system, start, period, vector, effort)
         off = _size(system, around, period, vector)
         if off <= 0.01 * CLOSED:
             return start, around

@@ -20,6 +20,8 @@ from pendula.system.orientation.maps import turn_between
 
 FLAT = 1e-8
 """stiffness along a direction below this fraction of the largest counts as zero"""
+ON_FAMILY = 0.01 * SETTLED
+"""residual at which a pose lies on a family well enough to walk on from it"""
 STEP = 0.05
 """step along a direction that tests for a family, in radians or typical lengths"""
 
@@ -89,7 +91,7 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
 def _stays(problem: Stationary, q: Array, direction: Array) -> Array:
     """The remaining displacement after a small step along a direction and a return to equilibrium, per unit step."""
     there = problem.moved(np.asarray(q)[None], STEP * direction[None])[0]
-    back, left = refine(problem, there, passes=25)
+    back, left = refine(problem, there, passes=25, enough=ON_FAMILY)
     if not np.abs(left).max() < SETTLED:
         return np.zeros(len(direction))
     return change_of(problem, q, back) / STEP
@@ -108,15 +110,17 @@ def change_of(problem: Stationary, q: Array, to: Array, domain: Domain | None = 
     return found / problem.sizes
 
 
-def same_family(problem: Stationary, domain: Domain, q: Array, other: Array, directions: Directions) -> bool:
-    """Whether two equilibria belong to the same family."""
+def same_family(
+    problem: Stationary, domain: Domain, q: Array, other: Array, directions: Directions, member: Array
+) -> bool:
+    """Whether two equilibria belong to the same family; ``member`` is its known pose next to the other one."""
     if not directions.family.size:
         return False
     step = change_of(problem, q, other, domain)
     across = step - directions.family @ (directions.family.T @ step)
     if np.linalg.norm(across) < 1e-6:
         return True
-    return _walk(problem, domain, q, other)
+    return _walk(problem, domain, member, other)
 
 
 def _walk(problem: Stationary, domain: Domain, q: Array, other: Array) -> bool:
@@ -134,7 +138,7 @@ def _walk(problem: Stationary, domain: Domain, q: Array, other: Array) -> bool:
             return False
         last = distance
         there = problem.moved(here[None], along[None] * min(1.0, 0.4 / length))[0]
-        here, left = refine(problem, there, passes=6)
+        here, left = refine(problem, there, passes=6, enough=ON_FAMILY)
         if not np.abs(left).max() < SETTLED:
             return False
     return False

@@ -19,8 +19,9 @@ from pendula.analysis.equilibria.charts import (
     surely_unbalanced,
 )
 from pendula.analysis.equilibria.domain import Domain, domain_of
-from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, in_coordinates_of, refuse_unsteady
-from pendula.analysis.equilibria.poles import back_from, searches_in_twin
+from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
+from pendula.analysis.equilibria.from_twin import from_twin
+from pendula.analysis.equilibria.poles import searches_in_twin
 from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
 from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
@@ -246,8 +247,7 @@ def _found_in_twin(
     found = find_equilibria(
         twin, inputs=inputs, parameters=parameters, starts=starts, seed=seed, prove=prove, on_progress=on_progress
     )
-    places = [back_from(twin, system, one.state, one.parameters) for one in found.all]
-    mine = [in_coordinates_of(system, one, at) for one, at in zip(found.all, places, strict=True)]
+    mine = [from_twin(twin, system, one) for one in found.all]
     units = {**found.units, **system.in_joints.layout.units}
     return replace(found, all=tuple(mine), units=units)
 

@@ -18,10 +18,13 @@ AT_POLE = 1e-5
 
 
 def searches_in_twin(system: System) -> bool:
-    """Whether equilibria are better looked for in quaternions: with angular velocities, or in rotation vectors."""
-    return any(
-        x.chart.count == 3 and (x.axes != "rates" or not x.chart.is_sequence) for x in system.layout.orientations
-    )
+    """Whether equilibria are better looked for in quaternions: three numbers name a pose more than once."""
+    return any(x.chart.count == 3 for x in system.layout.orientations)
+
+
+def has_rates(system: System) -> bool:
+    """Whether all orientations are sequences of angles with their rates as speeds."""
+    return all(x.axes == "rates" and x.chart.is_sequence for x in system.layout.orientations if x.chart.count == 3)
 
 
 def at_pole(system: System, state: State, vector: Array) -> tuple[System, State] | None:

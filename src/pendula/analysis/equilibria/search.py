@@ -29,18 +29,49 @@ CHUNK = 512
 """number of starts that are iterated together"""
 MEMORY = 2_000_000
 """largest number of entries in the matrices of such a group"""
+MOST_MEMBERS = 500
+"""largest number of poses that are kept of a family"""
+SAME_POTENTIAL = 1e-7
+"""difference of potential energies, as a fraction of their size, below which they count as equal"""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass
 class Found:
-    """An equilibrium, its residual, how often it was found, and its flat directions."""
+    """An equilibrium, its residual, how often it was found, its flat directions, and other poses of its family."""
 
     q: Array
     left: float
     times: int
     directions: Directions
+    members: Members | None = None
+
+
+@dataclass
+class Members:
+    """Poses of one family, each with its features: the nearest one is a short walk away from any other pose."""
+
+    poses: list[Array]
+    features: Array
+    potential: float
+
+    def nearest(self, features: Array) -> tuple[float, Array]:
+        """Distance and pose of the member next to a pose with given features."""
+        far = np.abs(self.features - features).max(axis=1)
+        k = int(np.argmin(far))
+        return float(far[k]), self.poses[k]
+
+    def add(self, q: Array, features: Array) -> None:
+        """Adds a pose, unless there are many already."""
+        if len(self.poses) < MOST_MEMBERS:
+            self.poses.append(q)
+            self.features = np.vstack([self.features, features])
+
+    def join(self, others: Members) -> None:
+        """Adds the members of another part of the family."""
+        for q, features in zip(others.poses, others.features, strict=True):
+            self.add(q, features)
 
 
 @dataclass
@@ -87,6 +118,7 @@ class Search:
             if len(self.found) == before:
                 break
             self._mirror()
+        self._merge_families()
         if self.on_progress is not None:
             self.on_progress(self.starts, self.starts)
 
@@ -208,14 +240,46 @@ class Search:
             near = APART_FLAT if one.directions.flat.size else APART
             if np.abs(self.features(one.q) - features).max() < near:
                 return one
-        families = [one for one in self.found if one.directions.family.size]
-        if len(families) > 1:  # the potential of a family is often the same all along: its own comes first
-            potential = self._potential(q)
-            families.sort(key=lambda one: abs(self._potential(one.q) - potential))
-        for one in families:
-            if same_family(self.problem, self.domain, one.q, q, one.directions):
+        return self._family_of(q, features)
+
+    def _family_of(self, q: Array, features: Array) -> Found | None:
+        """The known family that an equilibrium belongs to: the likely one is tried first."""
+        families = [(one, one.members) for one in self.found if one.members is not None]
+        if not families:
+            return None
+        potential = self._potential(q)
+        order: list[tuple[bool, float, Array, Found]] = []
+        for one, members in families:
+            off = abs(members.potential - potential) > SAME_POTENTIAL * (abs(potential) + abs(members.potential))
+            order.append((off, *members.nearest(features), one))  # most families have the same potential all along
+        for _, _, member, one in sorted(order, key=lambda entry: entry[:2]):
+            if one.members is not None and same_family(self.problem, self.domain, one.q, q, one.directions, member):
+                one.members.add(q, features)
                 return one
         return None
+
+    def _merge_families(self) -> None:
+        """Joins families that turn out to be one: among many members of both, some are neighbours."""
+        kept: list[Found] = []
+        for one in self.found:
+            same = next((other for other in kept if self._are_one(other, one)), None)
+            if same is None:
+                kept.append(one)
+            else:
+                same.times += one.times
+        self.found = kept
+
+    def _are_one(self, one: Found, other: Found) -> bool:
+        if one.members is None or other.members is None:
+            return False
+        if one.directions.family.shape != other.directions.family.shape:
+            return False
+        near = [one.members.nearest(features) for features in other.members.features]
+        k = int(np.argmin([distance for distance, _ in near]))
+        if same_family(self.problem, self.domain, one.q, other.members.poses[k], one.directions, near[k][1]):
+            one.members.join(other.members)
+            return True
+        return False
 
     def _potential(self, q: Array) -> float:
         balance = self.problem.balance
@@ -229,7 +293,10 @@ class Search:
         directions = find_directions(self.problem, q)
         if directions.flat.size:
             q, left = self._best_of_flat(q, left)
-        self.found.append(Found(q, left, times, directions))
+        self.found.append(Found(q, left, times, directions, self._members(q, directions)))
+
+    def _members(self, q: Array, directions: Directions) -> Members | None:
+        return Members([q], self.features(q)[None], self._potential(q)) if directions.family.size else None
 
     def _best_of_flat(self, q: Array, left: float) -> tuple[Array, float]:
         """At a multiple root, a nearby round value that balances at least as well."""

@@ -246,8 +246,8 @@ def _ratio(step: Array, last: Array) -> float:
     return factor if same and 0.3 < factor < 0.97 else 0.0
 
 
-def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Array]:
-    """One state refined to rounding by least-norm Newton steps, and its residual.
+def refine(problem: Stationary, q: Array, passes: int = 12, enough: float = 0.0) -> tuple[Array, Array]:
+    """One state refined to rounding, or to ``enough``, by least-norm Newton steps, and its residual.
 
     Towards a multiple root steps get shorter by a constant factor; their geometric series is then summed (Aitken).
     """
@@ -255,21 +255,23 @@ def refine(problem: Stationary, q: Array, passes: int = 12) -> tuple[Array, Arra
     best = np.array(q, dtype=float)[None]
     lam = problem.multipliers(best)
     left = problem.residuals(best, lam)
-    state, held = best, lam
+    state, held, here = best, lam, left
     for _ in range(passes):
+        if np.abs(left).max(initial=0.0) <= enough:
+            break
         with np.errstate(all="ignore"):
             J = problem.jacobians(state, held)[0]
         if not np.all(np.isfinite(J)):
             break
-        step = -np.linalg.lstsq(J, problem.residuals(state, held)[0], rcond=SINGULAR)[0][None]
+        step = -np.linalg.lstsq(J, here[0], rcond=SINGULAR)[0][None]
         n = len(problem.v)
         step, last = step / (1.0 - _ratio(step, last)), step
         state, held = problem.moved(state, step[:, :n]), held + step[:, n:]
-        again = problem.residuals(state, held)
-        if not np.all(np.isfinite(again)):
+        here = problem.residuals(state, held)
+        if not np.all(np.isfinite(here)):
             break
-        if np.abs(again).max() < np.abs(left).max():
-            best, left = state, again
+        if np.abs(here).max() < np.abs(left).max():
+            best, left = state, here
         elif np.abs(step).max() < 1e-14:
             break
     return best[0], left[0]
