@@ -68,6 +68,24 @@ def read_numbers(value: Any, what: str) -> np.ndarray:
         raise UsageError(f"{what} must be numbers, found {shortly(value)}") from None
 
 
+def read_complex_numbers(value: Any, what: str) -> np.ndarray:
+    """Complex numbers as an array.
+
+    Raises:
+        UsageError: it is none; the message begins with ``what``.
+
+    Example:
+        >>> read_complex_numbers([-1, -2 + 1j], "poles").tolist()
+        [(-1+0j), (-2+1j)]
+    """
+    import numpy as np
+
+    try:
+        return np.asarray(value, dtype=complex)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what} must be numbers, real or complex, found {shortly(value)}") from None
+
+
 def read_table(value: Any, what: str) -> Mapping[str, Any]:
     """Values by name; None is an empty table.
 
@@ -86,6 +104,19 @@ def read_table(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise UsageError(f'{what} must be values by name, such as {{"theta": 1}}, found {shortly(value)}')
     return value
+
+
+def read_name_or_names(value: Any, what: str) -> tuple[str, ...]:
+    """A list of names, or one name.
+
+    Raises:
+        UsageError: it is none.
+
+    Example:
+        >>> read_name_or_names("m", "names"), read_name_or_names(["m", "l"], "names")
+        (('m',), ('m', 'l'))
+    """
+    return (value,) if isinstance(value, str) else read_names(value, what)
 
 
 def read_names(value: Any, what: str) -> tuple[str, ...]:

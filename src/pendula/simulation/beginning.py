@@ -33,6 +33,13 @@ class Start(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
+def refuse_not_finite(state: State) -> None:
+    """Raises UsageError if a value of an initial state is not finite."""
+    if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
+        bad = [n for n in state if not np.isfinite(state[n])]
+        raise UsageError(f'the initial value of "{bad[0]}" is not finite')
+
+
 def start_state(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> Start:
     """The initial state at time t, projected onto the constraints with the least change.
 
@@ -61,9 +68,7 @@ def start_state(system: System, given: State | Mapping[str, float | str] | None,
         asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, _hints(system, given or {})
         named = {n for n in given or {} if n in state}
         written = named | {*system.model.initial}
-    if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.v))):
-        bad = [n for n in state if not np.isfinite(state[n])]
-        raise UsageError(f'the initial value of "{bad[0]}" is not finite')
+    refuse_not_finite(state)
     found = assemble_holding(system, state, vector, asked, (written, named))
     if not found.moved:
         return Start(found.state, early)

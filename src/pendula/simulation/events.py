@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from pendula.arguments import shortly
 from pendula.errors import UsageError
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
@@ -263,7 +264,9 @@ def read_events(events: Sequence[Event | str] | None) -> tuple[Event, ...]:
     """
     if isinstance(events, (str, Event)):
         events = [events]
-    found = tuple(e if isinstance(e, Event) else Event.read(e) for e in events or ())
+    if events is not None and not isinstance(events, Iterable):
+        raise UsageError(f'events must be a list, such as ["theta = 0"], found {shortly(events)}')
+    found = tuple(e if isinstance(e, Event) else Event.read(e) for e in (() if events is None else events))
     names = [e.name for e in found]
     for own in (SINGULAR, SWITCH):
         if own.name in names:

@@ -14,6 +14,7 @@ from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
 from pendula.storage.room import bytes_available_memory, bytes_free_on_disk, in_words
+from pendula.studies.followed import RUNS
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Recipe, Task, Work
 from pendula.studies.result import folder_of
@@ -34,8 +35,6 @@ LONGEST = 6.0
 ACCURATE = 0.1
 """half the interval, relative to the cost of a case, that is short enough"""
 SEED = 7
-SIDE_BY_SIDE = ("end", "states", "energies", "extremes", "first")
-"""computations whose cases are runs side by side in the lanes of the processor"""
 OVERHEAD = 4000
 """bytes of a part beside its arrays"""
 
@@ -201,7 +200,7 @@ def side_by_side(recipe: Recipe) -> bool:
     stepper, varies = recipe.options.get("stepper"), "stepper" in recipe.kinds
     if varies or not isinstance(stepper, str) or stepper not in STEPPERS or not STEPPERS[stepper].lanes:
         return False
-    named = all(isinstance(one, str) and one in SIDE_BY_SIDE for one in recipe.compute)
+    named = all(isinstance(one, str) and one in RUNS for one in recipe.compute)
     return (
         named and len(recipe.compute) == 1 and recipe.options.get("events") is None and has_lane_program(recipe.system)
     )

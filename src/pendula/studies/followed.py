@@ -25,7 +25,7 @@ from pendula.words import counted
 
 FILE = "predictability.json"
 RUNS = ("end", "states", "energies", "extremes", "first")
-"""computations that integrate motions"""
+"""computations that integrate motions, side by side in the lanes of the processor where the stepper can do that"""
 PLACES = (0.5, 0.9, 0.98, 1.0)
 """runs that are followed, by their place among all in the order of their steps"""
 FEW = 40

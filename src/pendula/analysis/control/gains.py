@@ -12,6 +12,7 @@ from pendula.analysis.control.laws import law_texts
 from pendula.analysis.control.responses import check_inputs
 from pendula.analysis.control.space import StateSpace, decays, poles_of, state_space
 from pendula.analysis.control.weights import weight_matrix
+from pendula.arguments import read_complex_numbers, read_numbers, shortly
 from pendula.errors import ComputationError, UsageError
 from pendula.simulation.inputs.kinds import Sampled
 from pendula.system.layout import Array
@@ -98,6 +99,8 @@ class Gain:
         """
         if by is None and len(self.inputs) != 1:
             raise UsageError(f"name the input at which the loop is broken: {', '.join(self.inputs)}")
+        if by is not None and not isinstance(by, str):
+            raise UsageError(f"by is the name of one input, found {shortly(by)}")
         space = self.space.selected(None, by)
         name = space.inputs[0]
         here = self.inputs.index(name)
@@ -107,6 +110,8 @@ class Gain:
         A, B, C = space.A - rest, space.B, K
         states = self.states
         if estimator is not None:
+            if not hasattr(estimator, "L"):
+                raise UsageError(f"estimator is a Kalman filter, from linear.kalman(...), found {shortly(estimator)}")
             if estimator.space.dt != self.every or estimator.space.states != self.states:
                 raise UsageError(
                     "gain and estimator must belong to the same linear model and sampling time (every=...)"
@@ -207,7 +212,7 @@ def lqr(linear: LinearModel, Q: Any, R: Any = 1.0, *, cross: Any = None, every: 
     space = designed_space(linear, every)
     Q = weight_matrix(Q, space.states, "Q", definite=False)
     R = weight_matrix(R, space.inputs, "R", definite=True)
-    S = None if cross is None else np.asarray(cross, dtype=float).reshape(len(Q), len(R))
+    S = None if cross is None else _cross(cross, len(Q), len(R))
     refuse_unreachable(linear)
     refuse_unweighted(linear, Q, R, S)
     A, B = space.A, space.B
@@ -235,12 +240,20 @@ def lqr(linear: LinearModel, Q: Any, R: Any = 1.0, *, cross: Any = None, every: 
     return Gain(K, space, poles, "linear-quadratic regulator", X, residual)
 
 
+def _cross(given: Any, states: int, inputs: int) -> Array:
+    """The weights of products of a state and an input."""
+    found = read_numbers(given, "cross")
+    if found.size != states * inputs or not np.isfinite(found).all():
+        raise UsageError(f"cross must be a finite matrix of {states} states by {inputs} inputs, found {shortly(given)}")
+    return found.reshape(states, inputs)
+
+
 def place(linear: LinearModel, poles: Sequence[complex] | Array, *, every: float | None = None) -> Gain:
     """A gain with these poles; see :meth:`pendula.results.LinearModel.place`."""
     from scipy.signal import place_poles  # slow to load
 
     space = designed_space(linear, every)
-    wanted = np.asarray(poles, dtype=complex).ravel()
+    wanted = read_complex_numbers(poles, "poles").ravel()
     if wanted.size != len(space.A):
         raise UsageError(f"there are {len(space.A)} poles ({', '.join(space.states)}), found {wanted.size}")
     if np.abs(np.sort_complex(wanted) - np.sort_complex(wanted.conj())).max() > 1e-9 * np.abs(wanted).max():

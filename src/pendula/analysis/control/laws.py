@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.arguments import read_number, read_table
 from pendula.errors import NotSupported, UsageError
 from pendula.model.names import suggestion
 from pendula.system.layout import Array
@@ -34,7 +35,10 @@ def deviations(linear: LinearModel, reference: Mapping[str, float | str] | None 
             "the coordinates of this linear model are not those of the mechanism, so it has no feedback law"
         )
     system.in_joints.refuse_others("a feedback law is written in the coordinates of the joints")
-    wanted = dict(reference or {})
+    wanted = dict(read_table(reference, "reference"))
+    for name, value in wanted.items():
+        if not isinstance(value, str):
+            wanted[name] = read_number(value, f'the reference of "{name}"')
     names = (*linear.coordinates, *linear.speeds)
     for name in wanted:
         if name not in (*system.layout.coordinates, *system.layout.speeds):
@@ -126,7 +130,7 @@ def read_limits(limits: Any, names: tuple[str, ...]) -> dict[str, tuple[float, f
         try:
             low, high = (-abs(value), abs(value)) if np.ndim(value) == 0 else value
             pair = float(low), float(high)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise UsageError(f'the limits of "{name}" are a number or (low, high), found {value!r}') from None
         if not (np.isfinite(pair).all() and pair[0] < pair[1]):
             raise UsageError(f'the limits of "{name}" must increase, found {value!r}')

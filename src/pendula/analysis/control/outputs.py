@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pendula.arguments import read_name_or_names
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, UsageError
 from pendula.model.expressions.expression import parse
@@ -30,9 +31,9 @@ def output_rows(
     n = len(linear.M)
     if outputs is None:
         return linear.coordinates, np.hstack([np.eye(n), np.zeros((n, n))]), {}
-    names = [outputs] if isinstance(outputs, str) else list(outputs)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"outputs are names or expressions in a list, found {outputs!r}")
+    names = read_name_or_names(outputs, "outputs")
+    if not names:
+        raise UsageError("outputs are names or expressions in a list, found none")
     if len({*names}) < len(names):
         raise UsageError(f"outputs must differ from each other, found {', '.join(names)}")
     found, units = [], dict[str, str]()

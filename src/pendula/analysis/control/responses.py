@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.control.space import StateSpace, decays
+from pendula.arguments import read_count, read_number, read_numbers
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.words import counted, readable, some
 
+MOST_SAMPLES = 10_000_000
+"""largest number of samples of a step response"""
 DECADES = 1.0
 """a Bode plot reaches this many decades beyond the slowest and the fastest pole"""
 PER_DECADE = 150
@@ -203,13 +206,13 @@ def bode_of(space: StateSpace, frequencies: Any = None) -> Bode:
     if frequencies is None:
         omega = around_poles(space)
     else:
-        omega = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        omega = np.atleast_1d(read_numbers(frequencies, "frequencies"))
         if omega.ndim != 1 or omega.size == 0 or not (np.isfinite(omega).all() and (omega > 0).all()):
             raise UsageError("frequencies must be positive numbers [rad per unit of time]")
     s = 1j * omega if space.dt is None else np.exp(1j * omega * space.dt)
     try:
         found = space.response(s)
-    except np.linalg.LinAlgError:
+    except UsageError:
         raise UsageError("a frequency is exactly that of an undamped pole, where the response is infinite") from None
     return Bode(omega, found, space)
 
@@ -231,14 +234,12 @@ def around_poles(space: StateSpace) -> Array:
 def step_of(space: StateSpace, duration: float | None, samples: int) -> StepResponse:
     """The response to unit steps, exact at the samples."""
     check_inputs(space)
-    if duration is None:
-        duration = _settling(space)
+    duration = _settling(space) if duration is None else read_number(duration, "the duration of a step response")
     if not 0 < duration < np.inf:
         raise UsageError(f"the duration of a step response must be positive, found {duration!r}")
     t: Array
     if space.dt is None:
-        if not isinstance(samples, int) or samples < 2:
-            raise UsageError(f"samples must be at least 2, found {samples!r}")
+        samples = read_count(samples, "samples", MOST_SAMPLES, least=2)
         held, t = space.discrete(duration / (samples - 1)), np.linspace(0.0, duration, samples)
     else:
         held, t = space, np.arange(round(duration / space.dt) + 1) * space.dt

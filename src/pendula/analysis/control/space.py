@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.analysis.linear.clusters import EPS, ROUNDINGS, find_clusters
+from pendula.arguments import read_complex_numbers, read_name_or_names, read_number, read_numbers
 from pendula.errors import UsageError
 from pendula.model.names import suggestion
 from pendula.system.layout import Array
@@ -83,7 +84,8 @@ class StateSpace:
 
         if self.dt is not None:
             raise UsageError(f"the system is discrete already, with samples every {self.dt:g} {self.time_unit}")
-        if not isinstance(every, (int, float, np.floating)) or not 0 < every < np.inf:
+        every = read_number(every, "the sampling time")
+        if not 0 < every < np.inf:
             raise UsageError(f"the sampling time must be a positive number, found {every!r}")
         n, m = self.B.shape
         block = np.zeros((n + m, n + m))
@@ -93,13 +95,23 @@ class StateSpace:
 
     def fed_back(self, K: Array) -> StateSpace:
         """The system with u = r - K x; its inputs are then r."""
+        K = read_numbers(K, "K")
+        if K.shape != (len(self.inputs), len(self.A)):
+            raise UsageError(f"K has the shape {K.shape}, not {(len(self.inputs), len(self.A))} (inputs, states)")
         return replace(self, A=self.A - self.B @ K, C=self.C - self.D @ K)
 
     def response(self, s: Any) -> Array:
-        """C (s I - A)^-1 B + D at complex numbers s, shape (..., outputs, inputs)."""
-        s = np.asarray(s, dtype=complex)
+        """C (s I - A)^-1 B + D at complex numbers s, shape (..., outputs, inputs).
+
+        Raises:
+            UsageError: s is exactly a pole, where the response is infinite.
+        """
+        s = read_complex_numbers(s, "s")
         left = s[..., None, None] * np.eye(len(self.A)) - self.A
-        return np.asarray(self.C @ np.linalg.solve(left, self.B.astype(complex)) + self.D)
+        try:
+            return np.asarray(self.C @ np.linalg.solve(left, self.B.astype(complex)) + self.D)
+        except np.linalg.LinAlgError:
+            raise UsageError("s is exactly a pole, where the response is infinite") from None
 
     def selected(
         self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None
@@ -211,7 +223,7 @@ def decays(poles: Array, dt: float | None) -> bool:
 def _places(wanted: Sequence[str] | str | None, known: tuple[str, ...], what: str) -> list[int]:
     if wanted is None:
         return list(range(len(known)))
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    names = read_name_or_names(wanted, f"{what}s")
     for name in names:
         if name not in known:
             raise UsageError(

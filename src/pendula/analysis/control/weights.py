@@ -33,7 +33,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, *, definite: bool
         given = [given.get(name, 0.0) for name in names]
     try:
         found = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{what} must be a number, a diagonal, a matrix, or values by name; found {given!r}") from None
     if found.ndim == 0:
         found = found * np.eye(n)

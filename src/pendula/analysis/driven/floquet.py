@@ -12,11 +12,12 @@ from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_peri
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium, closed_state
 from pendula.analysis.linear.kinks import refuse_kinks
-from pendula.arguments import read_number
+from pendula.arguments import read_count, read_number
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
 from pendula.numerics.steppers.stepping import integrate
+from pendula.simulation.beginning import refuse_not_finite
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
@@ -32,6 +33,8 @@ ACCURACY = 100.0
 CLOSED = 1e-7
 """a motion is periodic if it returns to its start within this (radians, typical lengths, and both per period)"""
 CORRECTIONS = 15
+MOST_STEPS = 10**12
+"""largest number of steps that may be asked for"""
 
 
 @readable
@@ -190,7 +193,7 @@ class Multipliers:
         tol: float,
         max_steps: int = 1_000_000,
     ) -> None:
-        self.effort = _Effort(tol, max_steps)
+        self.effort = _Effort(tol, read_count(max_steps, "max_steps", MOST_STEPS))
         self.given, self.system = system, symbolic(system.in_joints.system)
         self.period, self.at, self.close, self.tol = period, at, close, tol
         if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
@@ -202,6 +205,7 @@ class Multipliers:
         vector = parameter_vector(system, parameters)
         length = _period(system, self.period, vector)
         start = _state(self.given, system, self.at, vector)
+        refuse_not_finite(start)
         if self.close:
             start, around = _closed(system, start, length, vector, self.effort)
         else:

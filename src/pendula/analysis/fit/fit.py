@@ -14,10 +14,12 @@ from pendula.analysis.fit.identify import identify
 from pendula.analysis.fit.motion import Experiment, Unknown, by_experiment
 from pendula.analysis.fit.outputs import known_outputs
 from pendula.analysis.fit.result import Fit, FitSeries
+from pendula.arguments import read_count, read_name_or_names, read_names, read_number, read_table, shortly
 from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
+from pendula.numerics.steppers.checks import check_tolerance
 from pendula.simulation.readings import ENERGIES, acceleration_names
 from pendula.simulation.tables.runs import moving_names
 from pendula.system.entry import AnySystem, system_of
@@ -26,6 +28,8 @@ from pendula.system.system import System
 
 REFUSED = 1e8
 """weighted residual where no motion was found, so that the step is rejected"""
+MOST_ITERATIONS = 1_000_000
+"""largest number of iterations that may be asked for"""
 REWEIGHTS = 3
 """how often noise levels of several columns are estimated again"""
 CONVERGED = 1e-10
@@ -79,6 +83,12 @@ def fit(
         True
     """
     system = system_of(system, "fit")
+    try:
+        check_tolerance(tol)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    max_iterations = read_count(max_iterations, "max_iterations", MOST_ITERATIONS)
+    known_start, ignore = read_table(initial_state, "initial_state"), read_name_or_names(ignore, "ignore")
     sources = experiments(data)
     unknowns = _unknowns(system, parameters, len(sources))
     known = known_outputs(system.in_joints.system) | {
@@ -90,13 +100,15 @@ def fit(
         read = measurements(source, columns, known, ignore, system.layout.time_unit, derived)
         if not any(name not in system.layout.inputs for name in read.values):
             raise UsageError(f"{source}: nothing was measured; known are: {', '.join(list(known)[:12])}")
-        setups.append(Experiment(k, system, read, by_experiment(initial_state or {}, k), unknowns, tol))
-    return _Problem(system, setups, unknowns, guess or {}, bounds or {}, sigma, max_iterations, on_progress).solved()
+        setups.append(Experiment(k, system, read, by_experiment(known_start, k), unknowns, tol))
+    given = read_table(guess, "guess"), read_table(bounds, "bounds")
+    return _Problem(system, setups, unknowns, *given, sigma, max_iterations, on_progress).solved()
 
 
 def _unknowns(system: System, names: Sequence[str], count: int) -> list[Unknown]:
-    if isinstance(names, str) or not names:
-        raise UsageError(f'parameters are a list, such as ["l", "c", "theta(0)"]; found {names!r}')
+    names = read_names(names, "parameters")
+    if not names:
+        raise UsageError('parameters are a list, such as ["l", "c", "theta(0)"]; found none')
     layout = system.in_joints.layout
     found: list[Unknown] = []
     for name in names:
@@ -174,8 +186,7 @@ class _Problem:
         low, high = np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
         for k, u in enumerate(self.unknowns):
             if u.name in self.bounds:
-                a, b = self.bounds[u.name]
-                low[k], high[k] = -np.inf if a is None else a, np.inf if b is None else b
+                low[k], high[k] = self._pair(u.name)
             elif u.experiment is None and self.first[k] > 0:
                 low[k] = 0.0
             if not low[k] < high[k]:
@@ -183,6 +194,14 @@ class _Problem:
             if not low[k] <= self.first[k] <= high[k]:
                 raise UsageError(f'"{u.name}" starts at {self.first[k]:.6g}, outside its bounds; give another guess')
         return low, high
+
+    def _pair(self, name: str) -> tuple[float, float]:
+        given = self.bounds[name]
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise UsageError(f'bounds of "{name}" are (low, high), found {shortly(given)}')
+        what = f'a bound of "{name}"'
+        a, b = (None if x is None else number_in(x, self.units[name], what) for x in given)
+        return -np.inf if a is None else a, np.inf if b is None else b
 
     def _noise(self) -> dict[str, float]:
         """Standard deviations: as given, or a first scale of every column."""
@@ -193,9 +212,9 @@ class _Problem:
             missing = [name for name in self.columns if name not in self.sigma]
             if missing:
                 raise UsageError(f'sigma of "{missing[0]}" is missing')
-            found = {name: float(x) for name, x in self.sigma.items()}
+            found = {name: read_number(x, f'sigma of "{name}"') for name, x in self.sigma.items()}
         elif self.sigma is not None:
-            found = dict.fromkeys(self.columns, float(self.sigma))
+            found = dict.fromkeys(self.columns, read_number(self.sigma, "sigma"))
         else:
             found = {name: float(np.std(self._column(name))) or 1.0 for name in self.columns}
         if not all(0 < x < np.inf for x in found.values()):

@@ -13,7 +13,7 @@ from pendula.analysis.driven.periods import symbolic
 from pendula.analysis.fit.data import Measurements
 from pendula.analysis.fit.outputs import Outputs
 from pendula.analysis.sensitivities import in_equations, parameter_changes, refuse_kinks
-from pendula.errors import ComputationError, LoopNotClosed
+from pendula.errors import ComputationError, LoopNotClosed, UsageError
 from pendula.model.quantities import number_in
 from pendula.numerics.steppers.stepping import integrate
 from pendula.simulation.beginning import start_state
@@ -85,7 +85,11 @@ class Experiment:
         units = self.system.layout.units
         for name in start:
             self.system.layout.position(name)
-        return {name: number_in(x, units.get(name, ""), name) for name, x in start.items()}
+        found = {name: number_in(x, units.get(name, ""), name) for name, x in start.items()}
+        for name, value in found.items():
+            if not np.isfinite(value):
+                raise UsageError(f'the initial value of "{name}" is not finite')
+        return found
 
     def _moving(self, parameters: Sequence[str]) -> list[str]:
         """Parameters that change with the unknown ones, also through expressions."""
@@ -192,4 +196,9 @@ class Experiment:
 
 def by_experiment(values: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Values by name of one experiment; entries may be one for all, or a list with one for each."""
-    return {name: x[index] if isinstance(x, (list, tuple)) else x for name, x in values.items()}
+    found = {}
+    for name, x in values.items():
+        if isinstance(x, (list, tuple)) and index >= len(x):
+            raise UsageError(f'initial_state: "{name}" has {len(x)} values; give one for each experiment')
+        found[name] = x[index] if isinstance(x, (list, tuple)) else x
+    return found

@@ -109,7 +109,10 @@ def check_settings(
 
 def checked_atol(atol: float | Sequence[float] | np.ndarray, n: int) -> np.ndarray:
     """Absolute tolerances, one for each component."""
-    values = np.array(atol, dtype=float)
+    try:
+        values = np.array(atol, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"atol must be a number or one for each of {n} components, found {atol!r:.60}") from None
     if values.ndim > 0 and values.shape != (n,):
         raise ValueError(f"atol must be a number or one for each of {n} components, got shape {values.shape}")
     values = np.array(np.broadcast_to(values, (n,)))  # a copy: a read-only view has another type

@@ -26,7 +26,7 @@ from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Pivot
 from pendula.simulation.beginning import energy_size, start_as_given
-from pendula.simulation.events import Event, to_watch
+from pendula.simulation.events import Event, read_events, to_watch
 from pendula.simulation.simulate import simulate
 from pendula.system.build import compile_system
 from pendula.system.layout import State
@@ -97,8 +97,7 @@ def live_content(
 def _events(system: System, events: Sequence[Event | str]) -> tuple[list[dict[str, Any]], list[Any]]:
     """Events as a page reads them, and the symbolic expressions whose zeros they are."""
     known, marked, watched = names_of(system), [], []
-    for given in events or ():
-        event = given if isinstance(given, Event) else Event.read(given)
+    for event in read_events(events):
         expression, way, kind = to_watch(event)
         check_names(expression, known, f'event "{event.name}"')
         watched.append(translate(expression, {name: known[name] for name in expression.names}))

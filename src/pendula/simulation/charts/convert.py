@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, overload
 
 import numpy as np
 
+from pendula.arguments import read_table
 from pendula.errors import SingularPose, UsageError
 from pendula.model.joints.orientation import Axes
 from pendula.model.model import Model
@@ -108,11 +109,14 @@ def _state(
 def _nearest(near: State | Mapping[str, float] | None, layout: Layout) -> Array | None:
     if near is None:
         return None
-    if isinstance(near, Mapping):
+    if not isinstance(near, State):
+        near = read_table(near, "near")
         q = np.zeros(len(layout.coordinates))
         for x in layout.orientations:
             q[x.at] = float(x.chart.count == 4)
         return np.asarray(State(0.0, q, np.zeros(len(layout.speeds)), layout).replace(near).q)
+    if near.layout.coordinates != layout.coordinates:
+        raise UsageError(f"near must be a state in the new coordinates: {some(layout.coordinates)}")
     return np.asarray(near.q, dtype=float)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pendula.arguments import read_names
+from pendula.arguments import read_name_or_names, read_names, read_table
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.joints import Rotation
@@ -105,9 +105,9 @@ def assemble(
         >>> sorted(assemble(system, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
-    named = () if near is None or isinstance(near, State) else tuple(near)
+    named = () if isinstance(near, State) else tuple(read_table(near, "near"))
     written = () if isinstance(near, State) else tuple(system.model.initial)
-    prefer = named if prefer is None else prefer
+    prefer = named if prefer is None else read_name_or_names(prefer, "prefer")
     return assemble_holding(system, near, parameters, keep, ((*prefer, *written), prefer))
 
 

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from pendula.analysis.modes.motion import ModeMotion
+from pendula.arguments import read_name_or_names, read_number
 from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
@@ -60,7 +61,8 @@ def scene_of(
 ) -> Scene:
     """The mechanism in motion, as shapes with poses over time; options as for :func:`animate`."""
     builder = _SceneBuilder(trajectory)
-    return builder.scene(signals, trace, speed)
+    speed = read_number(speed, "the speed of the animation")
+    return builder.scene(read_name_or_names(signals, "signals"), trace, speed)
 
 
 class _SceneBuilder:
