@@ -8,8 +8,8 @@ import json
 def test_a_page_is_written_under_the_name_of_the_mechanism(pendula, tmp_path):
     result = pendula("report", "cart-pole", "--for", "1")
     assert result.code == 0, result.err
-    assert "wrote cart-pole.html" in result.out
-    page = (tmp_path / "cart-pole.html").read_text(encoding="utf-8")
+    assert "wrote cart-pole-report.html" in result.out
+    page = (tmp_path / "cart-pole-report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert page.count("<section ") == 9
 
@@ -25,7 +25,7 @@ def test_json_tells_what_is_missing(pendula, tmp_path):
 def test_the_motion_starts_where_it_is_told(pendula, tmp_path):
     result = pendula("report", "pendulum", "--start", "theta=30deg", "--for", "0.5")
     assert result.code == 0, result.err
-    assert "0.523599" in (tmp_path / "pendulum.html").read_text(encoding="utf-8")
+    assert "0.523599" in (tmp_path / "pendulum-report.html").read_text(encoding="utf-8")
     refused = pendula("report", "pendulum", "--start", "phi=1")
     assert refused.code == 2
     assert "phi" in refused.err
@@ -46,7 +46,7 @@ def test_a_simulation_takes_time(pendula):
 def test_another_equilibrium_is_chosen_by_its_number(pendula, tmp_path):
     result = pendula("report", "pendulum", "--for", "0.5", "--at", "2")
     assert result.code == 0, result.err
-    page = (tmp_path / "pendulum.html").read_text(encoding="utf-8")
+    page = (tmp_path / "pendulum-report.html").read_text(encoding="utf-8")
     assert "<b>unstable</b><span>at equilibrium 2</span>" in page  # upright
     assert "Of small motion about equilibrium 2." in page
 

@@ -356,15 +356,16 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def page_name(name: str, otherwise: str = "mechanism") -> str:
-    """The name of a model as the name of a page: letters, digits and hyphens.
+def page_name(name: str, kind: str = "") -> str:
+    """The name of a model, and of a kind of page, as the name of a file: letters, digits and hyphens.
 
     Example:
-        >>> page_name("Four-bar linkage (crossed)")
-        'four-bar-linkage-crossed.html'
+        >>> page_name("Four-bar linkage (crossed)"), page_name("pendulum", "report")
+        ('four-bar-linkage-crossed.html', 'pendulum-report.html')
     """
     kept = "".join(c if c.isalnum() and c.isascii() else "-" for c in name.lower())
-    return ("-".join(part for part in kept.split("-") if part) or otherwise) + ".html"
+    parts = [part for part in kept.split("-") if part] or ["mechanism"]
+    return "-".join([*parts, kind] if kind else parts) + ".html"
 
 
 _ENDINGS = {"Figure": (".png", ".svg", ".pdf", ".jpg", ".jpeg"), "Scene": (".html", ".htm")}

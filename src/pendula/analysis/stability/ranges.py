@@ -353,7 +353,7 @@ class _Study:
         if LOST in (left.kind, after.kind):
             return _Edge(0.5 * (a + b), "ends" if after.kind == LOST else "begins"), after
         found = self._polished(0.5 * (a + b), left.value, right.value, near)
-        short = float(f"{found:.9g}")  # prefer a round number within rounding
+        short = 0.0 if abs(found) < SHARP * width else float(f"{found:.9g}")  # prefer a round number within rounding
         return _Edge(short if abs(short - found) <= 1e-12 * max(abs(found), width) else found, "changes"), after
 
     def _polished(self, guess: float, low: float, high: float, near: Equilibrium | None) -> float:

@@ -112,7 +112,7 @@ def plot_trajectory(trajectory: Trajectory, *, quantities: Sequence[str] = ()) -
         title=system.model.name,
         subtitle=(
             f"{system.formulation}, {trajectory.stepper} at {trajectory.tolerance:g}: "
-            f"{trajectory.steps} steps, energy drift {trajectory.energy_drift:.2g} (at steps and inside them)"
+            f"{trajectory.steps} steps, energy drift {trajectory.energy_drift:.2g} (at steps and inside some)"
             + ("" if trusted is None else f", predicts the motion up to about t = {trusted:.3g}")
         ),
         t=trajectory.t,

@@ -61,7 +61,8 @@ def prove_in_boxes(
     named = [_named(patch, one, domain) for patch, one in zip(patches, found, strict=True)]
     states = [q for one in named for q in one[0]]
     boxes = tuple(box for one in named for box in one[2])
-    words = _reason(found, boxes, symmetry, bool(patches[0].multipliers))
+    idle = [name for i, name in enumerate(domain.names) if not any(np.any(patch.lift[i]) for patch in patches)]
+    words = _reason(found, boxes, symmetry, bool(patches[0].multipliers)) + (_idle(idle) if not symmetry else "")
     proven = all(one.proven for one in found)
     return Proof(
         tuple(states), words, proven, tuple(x for one in named for x in one[1]), boxes, _searched(patches[0], domain)
@@ -132,6 +133,14 @@ def _joined(boxes: Array) -> list[Array]:
             left = left[~touching]
         found.append(one)
     return sorted(found, key=lambda box: -float((box[:, 1] - box[:, 0]).max()))
+
+
+def _idle(names: Sequence[str]) -> str:
+    """What it means that the forces do not depend on some coordinates."""
+    if not names:
+        return ""
+    some, have = ", ".join(names), "has" if len(names) == 1 else "have"
+    return f"; {some} {have} no effect, so each equilibrium stands for all values of {some}"
 
 
 def _reason(

@@ -18,7 +18,7 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
     metavar="EXPR",
     help='Event to mark, such as "theta1 = 0 rising"; "stop: theta1 >= 90deg" stops the page.',
 )
-@click.option("-o", "--output", metavar="FILE", help="Page to write; default: the name of the mechanism with .html.")
+@click.option("-o", "--output", metavar="FILE", help="Page to write; default: MECHANISM.html.")
 @json_option
 def play_command(
     model: str,

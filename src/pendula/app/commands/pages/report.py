@@ -22,7 +22,9 @@ from pendula.simulation.defaults import TOLERANCE
 @click.command("report")
 @model_argument
 @parameter_option
-@click.option("-o", "--output", metavar="FILE", help="Page to write; default: the name of the mechanism with .html.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Page to write; default: MECHANISM-report.html."
+)
 @click.option(
     "--for",
     "duration",
