@@ -22,9 +22,7 @@ from pendula.simulation.defaults import TOLERANCE
 @click.command("report")
 @model_argument
 @parameter_option
-@click.option(
-    "-o", "--output", metavar="FILE", help="Page to write; default: MECHANISM-report.html."
-)
+@click.option("-o", "--output", metavar="FILE", help="Page to write; default: MECHANISM-report.html.")
 @click.option(
     "--for",
     "duration",
