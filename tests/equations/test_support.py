@@ -18,6 +18,7 @@ from pendula import library
 from pendula.equations.formulations.registry import Formulation, formulations
 from pendula.equations.formulations.support import ABILITIES, SOLVED, Support
 from pendula.equations.printing.counts import count
+from pendula.errors import NotSupported
 from pendula.model.model import Model
 from pendula.system.joint_forces import jacobi_integral, joint_wrenches
 from tests.helpers import in_turn
@@ -61,6 +62,28 @@ def _three_cranks() -> Model:
         joints=joints,
         initial=dict.fromkeys(places, 0.9) | {"bar": "90deg"},
     )
+
+
+def test_angles_from_ground_after_a_motion_along_z_are_refused_in_maximal_coordinates_alone():
+    """In space a parent has no angle about z to subtract; the other formulations need none."""
+    model = Model(
+        name="lift with a rod",
+        gravity=[0, -9.81, 0],
+        bodies=[
+            {"name": "lift", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]},
+            {"name": "rod", "rod": {"mass": 1.0, "length": 1.0}},
+        ],
+        joints=[
+            {"name": "z", "type": "prismatic", "axis": [0, 0, 1], "parent": "ground", "child": "lift"},
+            {"name": "theta", "type": "revolute", "measured_from": "ground", "parent": "lift", "child": "rod"},
+        ],
+        initial={"theta": 0.4},
+    )
+    for formulation in ("kane", "lagrange", "newton-euler", "projection"):
+        found = pendula.compile_system(model, formulation).accelerations([0.0, 0.4], [0.0, 0.0])
+        assert found == pytest.approx([0.0, -1.5 * 9.81 * math.sin(0.4)], abs=1e-12)
+    with pytest.raises(NotSupported, match='joint "theta": an angle measured from ground'):
+        pendula.compile_system(model, "maximal")
 
 
 # --- each ability, tried ------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_what_it_lacks_is_refused_by_name(pendulum: System) -> None:
         pendula.simulate_many(pendulum, initial_states={"theta": [0.1, 0.2]}, duration=1.0, stepper="leapfrog")
     with pytest.raises(NotSupported, match=r'"taylor" does not support finding events; these do: .*leapfrog'):
         pendula.simulate(pendulum, 1.0, stepper="taylor", events=["theta = 0"])
-    with pytest.raises(NotSupported, match=r"steps of a fixed size; these do: rk4, leapfrog"):
+    with pytest.raises(NotSupported, match=r"steps of a fixed size; these do: rk4, (.*, )?leapfrog"):
         pendula.simulate(pendulum, 1.0, step=0.1)
     with pytest.raises(UsageError, match='no stepper "leapfog"; did you mean "leapfrog"'):
         pendula.simulate(pendulum, 1.0, stepper="leapfog", step=0.1)

@@ -13,13 +13,14 @@ from ode_problems import METHODS, onto_circle, oscillator, rotation, switched
 
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import integrate
 from pendula.numerics.steppers.watch import FIRST_BUFFER, Watched
 from pendula.outcome import Outcome
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 EXACT = 1e-10
-WITH_STEPS = {"rk4": {"step": 2e-3}}
+WITH_STEPS = {name: {"step": 2e-3} for name in STEPPERS if STEPPERS[name].fixed}
 NEAR = {"radau": 1e-6}  # its dense output is cubic, and its steps are long
 """Error of a crossing at tolerance 1e-12: dense output is an order lower than the steps."""
 

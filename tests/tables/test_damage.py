@@ -53,6 +53,25 @@ def test_changed_bytes_are_refused_or_change_nothing(run: Any, ending: str, tmp_
     assert refused > 3
 
 
+def test_a_changed_directory_or_header_of_an_archive_is_refused_or_changes_nothing(run: Any, tmp_path: Path) -> None:
+    """Methods of compression, flags, versions, shapes and types of numbers: readers of archives refuse each otherwise."""
+    path = tmp_path / "run.npz"
+    run.save(path)
+    whole = path.read_bytes()
+    directory = whole.index(b"PK\x01\x02")
+    refused = 0
+    for at in [*range(180), *range(directory, directory + 60), *range(len(whole) - 22, len(whole))]:
+        for bits in (0x01, 0x04, 0xFF):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ bits]) + whole[at + 1 :])
+            try:
+                found = pendula.load_run(path)
+            except UsageError:
+                refused += 1
+                continue
+            assert found.table().digest() == run.table().digest()
+    assert refused > 300
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_foreign_files_are_refused(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"foreign{ending}"

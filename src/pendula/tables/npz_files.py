@@ -62,6 +62,10 @@ def read(file: BinaryIO) -> Table:
         raise ValueError("it is truncated, or no archive of arrays") from None
     except (KeyError, TypeError) as error:
         raise ValueError(f"its description of the table is damaged ({error})") from None
+    except (ValueError, OSError):
+        raise
+    except Exception as error:  # readers of archives and of headers raise many types for damaged bytes
+        raise ValueError(f"it is damaged ({type(error).__name__}: {error})") from None
     return assemble_table(head, found)
 
 

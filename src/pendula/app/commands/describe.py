@@ -22,13 +22,11 @@ from pendula.words import counted, picked
 @json_option
 def list_command(name: str | None, as_json: bool) -> None:
     """Library mechanisms, one line each; with NAME, everything about one of them."""
-    from pendula.errors import UsageError
     from pendula.library import mechanisms
+    from pendula.library.registry import MECHANISMS
 
     entries = mechanisms()
-    if name is not None and name not in entries:
-        raise UsageError(f'there is no library mechanism "{name}"; known are: {", ".join(entries)}')
-    chosen = [entries[name]] if name is not None else list(entries.values())
+    chosen = list(entries.values()) if name is None else [entries[MECHANISMS.entry(name).name]]
     if as_json:
         arguments = [{k: str(v) for k, v in e.arguments.items()} for e in chosen]
         echo_json([picked(e, "name summary") | {"arguments": x} for e, x in zip(chosen, arguments, strict=True)])

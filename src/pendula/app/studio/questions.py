@@ -51,12 +51,11 @@ def _shown(value: Any) -> Any:
 
 def _template(given: Mapping[str, Any]) -> dict[str, Any]:
     from pendula.app.options import in_fields, read_model
-    from pendula.library import mechanisms
+    from pendula.library.registry import MECHANISMS
     from pendula.model.files import dumps
 
     name, arguments = given["name"], given["arguments"]
-    if name not in mechanisms():
-        raise UsageError(f'there is no library mechanism "{name}"')
+    MECHANISMS.entry(name)  # refuses unknown ones, and files
     try:
         return {"text": dumps(read_model(name, tuple(f"{key}={value}" for key, value in arguments.items() if value)))}
     except PendulaError as error:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pendula.errors import NotSupported, UsageError
+from pendula.errors import NotSupported
 from pendula.library import mechanisms
-from pendula.library.registry import Entry
+from pendula.library.registry import MECHANISMS, Entry
 from pendula.present.live.page import play
 from pendula.present.pictures.scenery.frames import plot_frames
 from pendula.present.pictures.scenery.scenes import scene_of
@@ -59,8 +59,7 @@ def write_gallery(
     """
     known = mechanisms()
     for name in names or ():
-        if name not in known:
-            raise UsageError(f'there is no library mechanism "{name}"; known are {", ".join(known)}')
+        MECHANISMS.entry(name)  # refuses unknown ones
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     listed = list(names or known)
