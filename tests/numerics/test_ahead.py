@@ -76,6 +76,8 @@ def test_jobs_compile_the_signatures_that_are_used():
 
 
 SMALL = """
+import time
+from pathlib import Path
 from pendula.numerics.compiled.jit import compiled
 @compiled
 def one(x): return x + 1.0
@@ -83,7 +85,9 @@ def one(x): return x + 1.0
 def two(x): return x + 2.0
 @compiled
 def three(x): return x + 3.0
-def use_two(): two(0.0)
+def use_two():
+    while not Path(__file__).with_name("go").exists(): time.sleep(0.01)  # as a long compilation would
+    two(0.0)
 def use_three(): three(0.0)
 """
 
@@ -102,6 +106,7 @@ k.one(0.0)
 print("workers", len(ahead._workers), "queue", *ahead._workers[0].pending if ahead._workers else ())
 if ahead._workers:
     print("not begun", ahead.wait_for(k.three.py_func), *ahead._workers[0].pending)
+    Path(sys.argv[1], "go").touch()
     print("finished", ahead.wait_for(k.two.py_func), kept("two"))
     worker = ahead._workers[0].process
     worker.stdin.close()
