@@ -69,10 +69,10 @@ def work(kind: str, first: int, last: int) -> None:
     now, attempt = Path("now").absolute(), ATTEMPTS[kind]
     if kind == "commands":
         warm_up()
-    limit_memory()
 
     def watched(seed: int) -> None:
         now.write_text(str(seed))
+        limit_memory()  # of this case; compiled code of thousands of models stays in the process
         attempt(seed)
 
     for failure in failures(range(first, last), watched, ALLOWED):

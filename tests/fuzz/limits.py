@@ -51,7 +51,7 @@ def limited(seconds: float = SECONDS) -> Iterator[None]:
 
 
 def limit_memory(more: int = BYTES) -> None:
-    """Lets this process take so many more bytes of address space than it has now, for good."""
+    """Lets this process take so many more bytes of address space than it has now, until this is called again."""
     with open("/proc/self/statm", encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + more, resource.getrlimit(resource.RLIMIT_AS)[1]))
