@@ -402,6 +402,28 @@ def test_members_of_a_family_are_written_with_zeros_where_they_are_free():
     assert hanging.free_directions == ({"j_3_dot": 1.0},)
 
 
+def test_families_that_meet_are_joined():
+    """In angles a walk towards a far member may fail although both lie on one curve; there are two, each named twice."""
+    slider = {"name": "rod", "rod": {"mass": 0.8, "length": 0.6, "axis": [0.486, -0.428, 0.332], "diameter": 0.1}}
+    turned = {"sequence": "zyz", "angles": [0.371, -1.459, 0.32]}
+    rail = {
+        "name": "s", "type": "prismatic", "parent": {"body": "b", "position": [0.377, -0.3, -0.197], "rotation": turned},
+        "child": {"body": "rod", "position": [0.485, -0.457, -0.379]},
+    }  # fmt: skip
+    body = hung_body("xyz", (-0.236, 0.438, 0.214), (-1.123, -9.81, -1.743)).model_dump(mode="json", exclude_unset=True)
+    model = pendula.Model(**{**body, "bodies": [*body["bodies"], slider], "joints": [*body["joints"], rail]})
+    balance = Balance.of(system(model), None, None)
+    domain, rng = domain_of(balance, None), np.random.default_rng(0)
+    search = Search(_problem(balance, Turning.of(balance.system, np.zeros(4)), domain, rng), domain, rng)
+    search.run(400)
+    assert sum(bool(one.directions.family.size) for one in search.found) == 4
+
+
+def test_a_proof_says_which_coordinates_have_no_effect():
+    found = find_equilibria("cart-pole", prove=5.0)
+    assert "x has no effect, so each equilibrium stands for all values of x" in found.reason
+
+
 def test_weightless_linkages_have_a_family_for_every_assembly():
     """The poses of a four-bar whose shortest link turns fully form two closed curves, and all are equilibria."""
     found = find_equilibria(library.four_bar(), parameters={"g": 0.0})

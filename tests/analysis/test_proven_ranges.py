@@ -18,6 +18,22 @@ def proven(model: pendula.Model, low: float, high: float, **options) -> pendula.
     return pendula.linear.stability_over(model, "p", low, high, prove=SECONDS, samples=12, **options)
 
 
+def test_a_border_at_zero_is_zero():
+    """A rod on a cart with a spring of stiffness k: unstable below zero, and free to drift at zero exactly."""
+    rail = {"name": "x", "type": "prismatic", "axis": [1, 0], "parent": "ground", "child": "cart"}
+    pin = {"name": "theta", "type": "revolute", "parent": "cart", "child": {"body": "rod", "at": "top"}}
+    model = pendula.Model(
+        name="trolley",
+        gravity=[0, -9.81],
+        parameters={"k": 30.0},
+        bodies=[{"name": "cart", "mass": 2.0}, {"name": "rod", "rod": {"mass": 1.0, "length": 0.8}}],
+        joints=[rail, pin],
+        forces=[{"type": "spring", "joint": "x", "stiffness": "k"}],
+    )
+    found = pendula.linear.stability_over(model, "k", -50.0, 50.0, at={"theta": 0.0})
+    assert [one.value for one in found.critical] == [0.0]
+
+
 def test_a_narrow_window_is_proven_with_its_ends() -> None:
     """K = (p - 1)(p - 1.01): unstable between 1 and 1.01, and nowhere else from 0 to 10."""
     found = proven(mass("-(p - 1)*(p - 1.01)*x"), 0, 10)

@@ -82,8 +82,10 @@ def test_angles_from_ground_after_a_motion_along_z_are_refused_in_maximal_coordi
     for formulation in ("kane", "lagrange", "newton-euler", "projection"):
         found = pendula.compile_system(model, formulation).accelerations([0.0, 0.4], [0.0, 0.0])
         assert found == pytest.approx([0.0, -1.5 * 9.81 * math.sin(0.4)], abs=1e-12)
-    with pytest.raises(NotSupported, match='joint "theta": an angle measured from ground'):
-        pendula.compile_system(model, "maximal")
+    spring = {"type": "torsion-spring", "joint": "theta", "stiffness": 3.0}
+    for refused in (model, model.with_changes(forces=[spring])):
+        with pytest.raises(NotSupported, match='joint "theta": in maximal coordinates an angle measured from ground'):
+            pendula.compile_system(refused, "maximal")
 
 
 # --- each ability, tried ------------------------------------------------------------------------------

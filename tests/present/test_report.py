@@ -113,6 +113,15 @@ def test_formulas_are_well_formed(page):
         xml.dom.minidom.parseString(formula)
 
 
+def test_multipliers_that_take_too_many_steps_are_left_out_with_the_reason(monkeypatch):
+    shaken = library.driven_chain(links=1, kind="point", amplitude=0.05, rate=100, direction=0)
+    assert study(shaken, duration=0.1).floquet is not None
+    monkeypatch.setattr("pendula.analysis.study.FOLLOWED_STEPS", 5)
+    found = study(shaken, duration=0.1)
+    assert found.floquet is None
+    assert "5 steps were tried" in found.absent["floquet"]
+
+
 def test_frequencies_are_those_of_the_bars(double_pendulum):
     """Two equal bars, both angles from ground: K and M of paper 001, written down by hand."""
     found, page = double_pendulum

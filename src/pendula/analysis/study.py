@@ -44,9 +44,9 @@ MOST_JUDGED = 64
 MOST_PLAYED = 6
 """largest number of modes that are animated"""
 MOST_FOLLOWED = 6
-"""largest number of speeds for which Floquet multipliers are computed, ..."""
+"""largest number of speeds for which Floquet multipliers are computed"""
 FOLLOWED_STEPS = 20_000
-"""... in at most so many steps over a period"""
+"""largest number of steps over a period for them"""
 MOST_FORCED = 24
 """largest number of speeds for which responses to harmonic inputs are computed"""
 MOST_INPUTS = 3

@@ -72,6 +72,7 @@ class BodyCoordinates(Mechanism):
         super().__init__(model)
         joints = Mechanism(model)
         self.flats = [_is_flat(joints, k) for k in range(len(self.links))]
+        self._refuse_absolute_in_space()
         self._heights = [_height(joints, k) if flat else 0 for k, flat in enumerate(self.flats)]
         self._coordinates: list[Coordinate] = []
         self._speeds: list[Coordinate] = []
@@ -142,6 +143,16 @@ class BodyCoordinates(Mechanism):
         return self.follow(self.bodies[k].pose, tuple(back), self.links[k].body)
 
     # -- bodies ---------------------------------------------------------------------------------
+
+    def _refuse_absolute_in_space(self) -> None:
+        """Raises NotSupported for an angle measured from ground whose parent has the coordinates of a body in space."""
+        for link in self.links:
+            if link.absolute_turn is not None and link.parent >= 0 and not self.flats[link.parent]:
+                raise NotSupported(
+                    f'joint "{link.joint.name}": in maximal coordinates an angle measured from ground needs a parent '
+                    f'in planar motion, and "{link.joint.parent.body}" moves along z.\n'
+                    '  Try: measured_from = "parent", or a formulation in coordinates of the joints, such as "kane".'
+                )
 
     def _name(self, body: str, endings: Sequence[str]) -> str:
         """A prefix for the names of a body's coordinates that no name of the model uses."""

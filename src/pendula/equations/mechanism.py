@@ -433,12 +433,6 @@ class Mechanism:
         """The motion of joint k relative to its parent-side frame; absolute angles become relative."""
         link = self.links[k]
         if (turn := link.absolute_turn) is not None:
-            if frame.theta is None:  # the parent has the coordinates of a body in space
-                raise NotSupported(
-                    f'joint "{link.joint.name}": an angle measured from ground needs a parent in planar motion here, '
-                    f'and "{link.joint.parent.body}" moves along z.\n'
-                    '  Try: measured_from = "parent", or a formulation in coordinates of the joints, such as "kane".'
-                )
             # the absolute angle is sign*q, so the relative one is this minus the frame's own angle
             return (Turn(turn.axis, turn.angle - turn.axis[2] * frame.theta),)
         return link.motion

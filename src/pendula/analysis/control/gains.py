@@ -110,7 +110,9 @@ class Gain:
         A, B, C = space.A - rest, space.B, K
         states = self.states
         if estimator is not None:
-            if not hasattr(estimator, "L"):
+            from pendula.analysis.control.estimators import Estimator
+
+            if not isinstance(estimator, Estimator):
                 raise UsageError(f"estimator is a Kalman filter, from linear.kalman(...), found {shortly(estimator)}")
             if estimator.space.dt != self.every or estimator.space.states != self.states:
                 raise UsageError(

@@ -11,11 +11,10 @@ import numpy as np
 from pendula.analysis.control.space import StateSpace, decays
 from pendula.arguments import read_count, read_number, read_numbers
 from pendula.errors import UsageError
+from pendula.numerics.steppers.checks import MOST_SAMPLES
 from pendula.system.layout import Array
 from pendula.words import counted, readable, some
 
-MOST_SAMPLES = 10_000_000
-"""largest number of samples of a step response"""
 DECADES = 1.0
 """a Bode plot reaches this many decades beyond the slowest and the fastest pole"""
 PER_DECADE = 150
