@@ -21,6 +21,7 @@ from pendula.numerics.scalars.eight import (
     lane,
     with_lane,
 )
+from pendula.numerics.scalars.powers import inverse_root
 from pendula.numerics.scalars.trig import FAR, reciprocal, sincos, sincos_all
 
 LAST_PLACES = 2.0  # units in the last place that sine and cosine may be off (NumPy's own error included)
@@ -64,13 +65,13 @@ def _sincos_of_eights(x, s, c):
 
 
 @compiled
-def _rows_of_floats(x, c):
-    sincos_all(x, c)
+def _rows_of_floats(x, s, c):
+    sincos_all(x, s, c)
 
 
 @compiled
-def _rows_of_eights(x, c):
-    sincos_all(as_eights(x), as_eights(c))
+def _rows_of_eights(x, s, c):
+    sincos_all(as_eights(x), as_eights(s), as_eights(c))
 
 
 def both_sincos(angles):
@@ -130,11 +131,35 @@ def test_rows_of_angles_are_those_of_single_angles_wherever_a_far_one_is(row, od
     with np.errstate(invalid="ignore"):
         reference = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(-1, 2)
     np.testing.assert_allclose(alone, reference, rtol=4e-16 * LAST_PLACES)
-    for function, turned in ((_rows_of_eights, angles.copy()), (_rows_of_floats, angles.ravel().copy())):
-        cosines = np.empty_like(turned)
-        function(turned, cosines)
-        np.testing.assert_array_equal(turned.ravel(), alone[:, 0])
+    for function, rowwise in ((_rows_of_eights, angles), (_rows_of_floats, angles.ravel())):
+        sines, cosines = np.empty_like(rowwise), np.empty_like(rowwise)
+        function(rowwise, sines, cosines)
+        np.testing.assert_array_equal(sines.ravel(), alone[:, 0])
         np.testing.assert_array_equal(cosines.ravel(), alone[:, 1])
+
+
+@compiled(allocates=False)
+def _roots_of_floats(x, part, out):
+    for k in range(x.size):
+        out[k] = inverse_root(x[k], part)
+
+
+@compiled(allocates=False)
+def _roots_of_eights(x, part, out):
+    given, found = as_eights(x), as_eights(out)
+    for k in range(given.size):
+        found[k] = inverse_root(given[k], part)
+
+
+@pytest.mark.parametrize("part", [1.0 / 3.0, 1.0 / 8.0, 1.0 / 40.0])
+def test_roots_are_right_to_a_percent_and_the_same_for_eights(part):
+    x = 10.0 ** np.random.default_rng(3).uniform(-300, 300, (500, LANES))
+    alone, together = np.empty_like(x), np.empty_like(x)
+    _roots_of_floats(x.ravel(), part, alone.reshape(-1))
+    _roots_of_eights(x, part, together)
+    np.testing.assert_array_equal(together, alone)
+    error = np.log(alone / x**-part)  # at most 0.0861 octaves of the logarithm, and 0.32 % of the power of two
+    assert np.abs(error).max() < 0.0861 * np.log(2.0) * part + 0.0033
 
 
 @compiled(allocates=False)

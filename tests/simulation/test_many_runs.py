@@ -127,7 +127,7 @@ def test_each_lane_has_its_own_parameters(double):
 # -- runs and their company ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stepper", ["dop853", "rk45"])
+@pytest.mark.parametrize("stepper", ["dop853", "rk45", "taylor"])
 def test_digits_do_not_depend_on_number_or_order(double, angles, stepper):
     whole = run_some(double, angles, stepper=stepper, tol=1e-7)
     for count in (1, 3, 8, 17):

@@ -23,7 +23,7 @@ from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.solve import solve_symmetric
 from pendula.system.layout import Array
 from pendula.system.recursion import kernels as rk
-from pendula.system.recursion.plane import plane_and_lanes as pk
+from pendula.system.recursion.binding import lane_kernels
 from pendula.system.recursive import RecursiveSystem
 
 if TYPE_CHECKING:
@@ -102,8 +102,7 @@ def _by_recursion(system: RecursiveSystem, parameters: Array) -> LaneDynamics:
     dynamics = system.dynamics_of_eight(parameters)
     project, context, owner = _projection(system, parameters)
     data = np.full((1, 1), context, dtype=np.int64).view(np.float64)
-    in_plane = system.numbers(parameters).plane is not None
-    measure = pk.planar_energies_of_eight if in_plane else pk.energies_of_eight
+    _, measure = lane_kernels(system.tables, system.numbers(parameters))
     energies = Callback(measure.address, dynamics.context, dynamics)
     return LaneDynamics(
         dynamics.rhs, energies, project, 0, dynamics.quadratures, data, aligned_zeros(1, LANES), True, (dynamics, owner)

@@ -33,7 +33,7 @@ from pendula.numerics.ensemble.lanes import (
     smallest_step,
     store_samples_here,
 )
-from pendula.numerics.ensemble.rows import prepare_dense, sum_row
+from pendula.numerics.ensemble.rows import prepare_dense, sum_row_quickly
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane, with_lane
 from pendula.numerics.steppers.control import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR
 from pendula.numerics.steppers.loop import PROJECTION_TRIES
@@ -80,14 +80,13 @@ def _stages(batch):
     lanes, stage, new, last, n = all_lanes_at(batch.lanes), batch.stage, batch.new, batch.stages, batch.n
     t, h, earliest, latest = lanes.t, lanes.step, lanes.earliest, lanes.latest
     rhs, context, width, rows = batch.rhs, batch.rhs_context, (n + 1) * BYTES, batch.rows
-    nodes, state, y = doubles_at(batch.nodes, last + 1), eights_at(rows + stage * width, 1), batch.y
-    for s in range(1, last):
-        sum_row(batch, stage, y, h, s, n)
-        state[0] = max(min(t + nodes[s] * h, latest), earliest)
-        call_native(rhs, rows + s * width + BYTES, rows + stage * width, context)
-    sum_row(batch, new, y, h, last, n)
-    eights_at(rows + new * width, 1)[0] = latest
-    call_native(rhs, rows + last * width + BYTES, rows + new * width, context)
+    nodes, y = doubles_at(batch.nodes, last + 1), batch.y
+    for s in range(1, last + 1):
+        into = stage if s < last else new
+        sum_row_quickly(batch, into, y, h, s, n)
+        at = max(min(t + nodes[s] * h, latest), earliest)
+        eights_at(rows + into * width, 1)[0] = at if s < last else latest
+        call_native(rhs, rows + s * width + BYTES, rows + into * width, context)
 
 
 @compiled_part(forceinline=True)
@@ -111,8 +110,8 @@ def _eighth_root(x):
 def _judge(batch):
     """Error of the step in every lane, whether it is accepted, and the factor for the next step size."""
     lanes, n, m, e, width = all_lanes_at(batch.lanes), batch.n, batch.controlled, batch.error_row, (batch.n + 1) * BYTES
-    sum_row(batch, batch.scratch, batch.zero, lanes.t * 0.0 + 1.0, e, m)
-    sum_row(batch, batch.scratch + 1, batch.zero, lanes.t * 0.0 + 1.0, e + 1, m)
+    for k in range(2):
+        sum_row_quickly(batch, batch.scratch + k, batch.zero, lanes.t * 0.0 + 1.0, e + k, m)
     y, absolute, new = (
         eights_at(batch.y, n),
         eights_at(batch.absolute, n),

@@ -427,7 +427,7 @@ def aligned_zeros(*shape: int) -> np.ndarray:
 
 
 @compiled_part(forceinline=True)
-def _sincos_one_by_one(angles, cosines):
+def _sincos_one_by_one(angles, sines, cosines):
     """Looks for far angles first: a loop without calls keeps its constants in registers."""
     if angles.size == 0:
         return
@@ -436,26 +436,29 @@ def _sincos_one_by_one(angles, cosines):
         near = near & (_fabs(angles[k]) < trig.FAR)
     if all_lanes(near):
         for k in range(angles.size):
-            angles[k], cosines[k] = _sincos_near(angles[k])
+            sines[k], cosines[k] = _sincos_near(angles[k])
     else:
-        _sincos_some_far(angles, cosines)
+        _sincos_some_far(angles, sines, cosines)
 
 
 @compiled_part(forceinline=False)
-def _sincos_some_far(angles, cosines):
+def _sincos_some_far(angles, sines, cosines):
     """The same if some angles are far."""
     called_rarely()
     for k in range(angles.size):
-        angles[k], cosines[k] = _sincos(angles[k])
+        sines[k], cosines[k] = _sincos(angles[k])
 
 
 @overload(trig.sincos_all)
-def _sincos_all(angles, cosines):
+def _sincos_all(angles, sines, cosines):
     if angles.dtype is Eight:
-        return lambda angles, cosines: _sincos_one_by_one(angles, cosines)
+        return lambda angles, sines, cosines: _sincos_one_by_one(angles, sines, cosines)
 
-    def of_floats(angles, cosines):
-        blocks = angles.size // LANES
-        _sincos_one_by_one(eights_at(address_of(angles), blocks), eights_at(address_of(cosines), blocks))
+    def of_floats(angles, sines, cosines):
+        for k in range(angles.size):
+            sines[k] = angles[k]
+        blocks = sines.size // LANES
+        rows = eights_at(address_of(sines), blocks)
+        _sincos_one_by_one(rows, rows, eights_at(address_of(cosines), blocks))
 
     return of_floats if angles.dtype == types.float64 else None

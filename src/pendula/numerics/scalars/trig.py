@@ -48,10 +48,10 @@ def sincos(x):
     raise NotImplementedError("sincos is for compiled code")
 
 
-def sincos_all(angles, cosines):
-    """``sincos_all(angles, cosines)``: replaces angles by their sines and writes their cosines, for compiled code.
+def sincos_all(angles, sines, cosines):
+    """``sincos_all(angles, sines, cosines)``: sines and cosines of all angles, for compiled code.
 
-    Rows of floats are computed eight at a time: their length must be a multiple of eight.
+    Those of floats are computed eight at a time: the rows to write must have room for a multiple of eight.
     """
     raise NotImplementedError("sincos_all is for compiled code")
 

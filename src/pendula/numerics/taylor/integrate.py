@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pendula.numerics.compiled.native import Callback
+from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.drive import Drive, doubled
@@ -22,7 +23,7 @@ from pendula.numerics.steppers.endings import OUTCOMES, outcome_of, reached_or_f
 from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, OnSamples, Progress, Span
 from pendula.numerics.taylor import lanes as taylor_lanes
 from pendula.numerics.taylor import steps as taylor_steps
-from pendula.numerics.taylor.lanes import LANES, LaneRun, advance_lanes
+from pendula.numerics.taylor.lanes import STOP, LaneRun, advance_lanes
 from pendula.numerics.taylor.steps import Control, SeriesRun, advance_series
 from pendula.outcome import Outcome
 
@@ -286,7 +287,7 @@ def integrate_lanes(
         table=aligned(series.size(order)).reshape(-1, LANES),
         control=_control(rtol, atol, n, quadratures, LANES),
         number=np.zeros((7, LANES), dtype=np.int64),
-        real=np.zeros((3, LANES)),
+        real=aligned(4 * LANES).reshape(-1, LANES),
         counter=np.zeros(3, dtype=np.int64),
         out_t=np.full(runs, span.t0),
         out_y=given.copy(),
@@ -296,6 +297,7 @@ def integrate_lanes(
         out_samples=np.full((runs, span.samples.size, n), np.nan),
     )
     run.parameters[: values.shape[1]] = values[0][:, None]  # for lanes that never get a run
+    run.real[STOP] = -np.inf
     drive = _all_lanes(run, on_progress)
     return LaneRuns(
         t=run.out_t,

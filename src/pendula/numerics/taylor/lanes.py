@@ -12,6 +12,7 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native
+from pendula.numerics.scalars.eight import LANES, all_lanes, eights_at
 from pendula.numerics.steppers.run import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_USED_UP, TOO_SMALL
 from pendula.numerics.taylor.steps import (
     EXCESS,
@@ -27,14 +28,14 @@ from pendula.numerics.taylor.steps import (
     step_size,
 )
 
-LANES = 8
 UNSOUND = 100  # code of a run whose equations could not be solved; other codes are those of ``steppers.run``
 
 # What a lane does with the next coefficients.
 IDLE, FRESH, CHECKING, ONTO_BREAK = range(4)
 # Slots of LaneRun.number (integers by lane) and LaneRun.real (numbers by lane).
 RUN, MODE, SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS = range(7)
-T, T_BEFORE, LIMIT = range(3)
+T, T_BEFORE, LIMIT, STOP = range(4)
+"""``STOP``: the next sample, breakpoint or final time, times the direction; -infinity unless the last step was usual"""
 # Slots of LaneRun.counter.
 NEXT, FINISHED, ROUNDS = range(3)
 
@@ -63,7 +64,7 @@ class LaneRun(NamedTuple):
     table: np.ndarray  # (rows, 8)
     control: np.ndarray  # (rows, 8): the control block
     number: np.ndarray  # (7, 8)
-    real: np.ndarray  # (3, 8)
+    real: np.ndarray  # (4, 8)
     counter: np.ndarray
     out_t: np.ndarray
     out_y: np.ndarray
@@ -83,7 +84,7 @@ def _take_next(run, lane):
     number[RUN, lane], number[MODE, lane] = k, FRESH
     for slot in (SAMPLE, SAMPLE_BEFORE, BREAK, TRIED, STEPS):
         number[slot, lane] = 0
-    real[T, lane], real[LIMIT, lane] = run.t0, np.inf
+    real[T, lane], real[LIMIT, lane], real[STOP, lane] = run.t0, np.inf, -np.inf
     n = run.given.shape[1]
     for i in range(n):
         run.table[i, lane] = run.given[k, i]
@@ -198,20 +199,45 @@ def _judge(run, lane):
 
 
 @compiled_part
-def _round(run):
-    """One step of every lane that has a run: coefficients, the check of the last step, the next step."""
+def _step_as_usual(run):
+    """The next step of all lanes together, if each goes on as usual; otherwise False, and nothing is written.
+
+    As usual: the last step passes its check, and no sample, breakpoint or final time lies in the next one.
+    """
+    number, direction = run.number, run.direction
+    control, real = eights_at(address_of(run.control), FIRST), eights_at(address_of(run.real), STOP + 1)
+    t, defect = real[T], NOISE * abs(control[H]) * control[LARGEST]
+    h = max(min(step_size(control, run.order), run.max_step), smallest_step(t))
+    t_new = t + h * direction
+    good = (control[FINITE] == 0.0) & (control[EXCESS] <= defect) & (t_new * direction < real[STOP])
+    tried = 0
+    for lane in range(LANES):
+        tried = max(tried, number[TRIED, lane])
+    if tried >= run.max_attempts or not all_lanes(good):
+        return False
+    for lane in range(LANES):
+        number[STEPS, lane] += 1
+        number[TRIED, lane] += 1
+        number[SAMPLE_BEFORE, lane] = number[SAMPLE, lane]
+    real[T_BEFORE], real[T] = t, t_new
+    control[H], control[STAY], control[TIME] = t_new - t, t * 0.0, t_new
+    return True
+
+
+@compiled_part
+def _step_each(run):
+    """The check of the last step and the next step of every lane that has a run, one lane after the other."""
     number, real, control, table = run.number, run.real, run.control, run.table
     direction, t_end, max_attempts, samples = run.direction, run.t_end, run.max_attempts, run.sample_t
     n, order = run.given.shape[1], run.order
-    call_native(run.address, address_of(table), address_of(run.parameters), order)
-    call_native(run.look, address_of(control), address_of(table), order)
     for lane in range(LANES):
         t, sample = real[T, lane], number[SAMPLE, lane]
+        real[STOP, lane] = -np.inf
         good = number[MODE, lane] == CHECKING and control[FINITE, lane] == 0.0 and real[LIMIT, lane] == np.inf
         good = good and control[EXCESS, lane] <= NOISE * abs(control[H, lane]) * control[LARGEST, lane]
         good = good and direction * (t - t_end) < 0.0 and number[TRIED, lane] < max_attempts
         if good and (sample >= samples.size or direction * (samples[sample] - t) > 0.0):
-            number[STEPS, lane] += 1  # the usual case
+            number[STEPS, lane] += 1
         elif not _judge(run, lane):
             control[H, lane], control[STAY, lane], control[TIME, lane] = 0.0, 1.0, table[n, lane]
             continue
@@ -231,7 +257,21 @@ def _round(run):
         number[MODE, lane] = mode
         number[TRIED, lane] += 1
         control[H, lane], control[STAY, lane], control[TIME, lane] = t_new - t, 0.0, t_new - latest
-    call_native(run.go, address_of(control), address_of(table), order)
+        if mode == CHECKING and real[LIMIT, lane] == np.inf:
+            sample = number[SAMPLE, lane]
+            due = direction * samples[sample] if sample < samples.size else np.inf
+            real[STOP, lane] = min(direction * bound, due)
+
+
+@compiled_part
+def _round(run):
+    """One step of every lane that has a run: coefficients, the check of the last step, the next step."""
+    control, table, n = run.control, run.table, run.given.shape[1]
+    call_native(run.address, address_of(table), address_of(run.parameters), run.order)
+    call_native(run.look, address_of(control), address_of(table), run.order)
+    if not _step_as_usual(run):
+        _step_each(run)
+    call_native(run.go, address_of(control), address_of(table), run.order)
     for b in range(run.balls.size):
         for lane in range(LANES):
             if control[STAY, lane] == 0.0:

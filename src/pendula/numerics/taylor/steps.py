@@ -10,15 +10,13 @@ agree with the equations. That costs almost nothing, as the next step evaluates 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native
+from pendula.numerics.scalars.powers import inverse_root
 from pendula.numerics.steppers.loop import PROJECTION_TRIES
 from pendula.numerics.steppers.run import (
     BAD_START,
@@ -123,39 +121,6 @@ class SeriesRun(NamedTuple):
     counter: np.ndarray
 
 
-@intrinsic
-def bits_of(typingctx: Any, x: Any) -> Any:
-    """The bits of a number as an integer."""
-
-    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic
-def real_of(typingctx: Any, bits: Any) -> Any:
-    """The number with the bits of an integer."""
-
-    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
-
-
-@compiled_part
-def inverse_root(x, part):
-    """Approximates x to the power -part, for x >= 0, to a percent: enough for a step size, and without branches.
-
-    The logarithm is that of the exponent, interpolated linearly by the mantissa between powers of two.
-    """
-    logarithm = (bits_of(x) - 0x3FF0000000000000) * 2.220446049250313e-16
-    power = -logarithm * part
-    whole = np.floor(power)
-    rest = power - whole
-    return real_of((np.int64(whole) + 1023) << 52) * (1.0 + rest * (0.6565 + 0.3435 * rest))
-
-
 @compiled_part
 def smallest_step(t):
     """The shortest step that certainly changes t."""
@@ -164,7 +129,7 @@ def smallest_step(t):
 
 @compiled_part
 def step_size(control, order):
-    """The step for which the last terms of the series are within tolerance, from a column of the control block."""
+    """The step for which the last terms of the series are within tolerance, in one lane or in all of them."""
     last = min(inverse_root(control[LAST], 1.0 / order), inverse_root(control[LAST_BUT_ONE], 1.0 / (order - 1)))
     earlier = min(inverse_root(control[EARLIER], 1.0 / (order - 2)), inverse_root(control[EARLIEST], 1.0 / (order - 3)))
     return SAFETY * min(last, earlier)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.numerics.compiled.jit import CompiledCallback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.system import kernels as kn
@@ -76,15 +77,21 @@ def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Arra
 
 def in_lanes(dynamics: Dynamics, tables: Tables, numbers: Numbers) -> Dynamics:
     """The right-hand side for eight states at once, on wider scratch tables."""
-    if numbers.plane is None:
-        eight = pk.spatial_eight
-    else:
-        eight = pk.chain_eight if tables.is_chain else pk.planar_eight
+    eight, _ = lane_kernels(tables, numbers)
     context = extended(dynamics.workspace.context, RECURSION)
     context.w = aligned_zeros(len(tables.hinges) + 1, WIDTH, LANES)
     context.tau = aligned_zeros(tables.nv + 1, LANES)
     workspace = Workspace(context)
     return Dynamics(eight, None, dynamics.quadratures, workspace)
+
+
+def lane_kernels(tables: Tables, numbers: Numbers) -> tuple[CompiledCallback, CompiledCallback]:
+    """The kernels for eight states at once: right-hand side and energies."""
+    if numbers.plane is None:
+        return pk.spatial_eight, pk.energies_of_eight
+    if tables.is_chain:
+        return pk.chain_eight, pk.chain_energies_of_eight
+    return pk.planar_eight, pk.planar_energies_of_eight
 
 
 def extended(context: Memory, kind: Any) -> Memory:

@@ -257,36 +257,19 @@ def chain(numbers, sprung, gx, gy, q, v, w, out):
     n = numbers.shape[0]
     sine, cosine, turn, share_x, share_y, share, arm_x, arm_y = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
     zero = 0.0 * v[0]
-    for i in range(n):
-        sine[i] = q[i]
-    sincos_all(sine, cosine)
+    sincos_all(q, sine, cosine)
     p = numbers[n - 1]
     hx, hy, fx, fy = first_moment(p, sine[n - 1], cosine[n - 1], v[n - 1])
     a, bx, by, c0, c1, c2, nn = zero + p[INERTIA], -hy, hx, zero + p[MASS], zero, zero + p[MASS], zero
     power, smallest = zero, a
-    for i in range(n - 1, 0, -1):
-        p, up = numbers[i], numbers[i - 1]
-        if sprung:
-            t, spent = spring_torque(numbers, q, v, i)
-            power -= spent
-            nn -= t
-        smallest = min(smallest, a)
-        d = reciprocal(a)
-        sp, cp, omp = up[SENSE] * sine[i - 1], cosine[i - 1], v[i - 1]
-        rx, ry, square = cp * p[SX] - sp * p[SY], sp * p[SX] + cp * p[SY], omp * omp
-        hx, hy, px, py = first_moment(up, sine[i - 1], cosine[i - 1], omp)
-        kx, ky = c0 * rx + c1 * ry, c1 * rx + c2 * ry
-        ex, ey, cross = c1 * rx - c0 * ry, c2 * rx - c1 * ry, by * rx - bx * ry
-        fx, fy = fx - square * kx, fy - square * ky
-        u = (square * (bx * rx + by * ry) - nn) * d
-        turn[i], share_x[i], share_y[i], share[i], arm_x[i], arm_y[i] = u, bx * d, by * d, cross * d, rx, ry
-        nn = (rx * fy - ry * fx) + cross * u
-        if sprung:
-            nn += t
-        fx, fy = (fx + px) + bx * u, (fy + py) + by * u
-        a = (up[INERTIA] + (ey * rx - ex * ry)) - (cross * cross) * d
-        c0, c1, c2 = (up[MASS] + c0) - (bx * bx) * d, c1 - (bx * by) * d, (up[MASS] + c2) - (by * by) * d
-        bx, by = (ex - hy) - (bx * cross) * d, (ey + hx) - (by * cross) * d
+    for i in range(n - 1, 1, -1):
+        a, bx, by, c0, c1, c2, nn, fx, fy, smallest, power = absorb(
+            i, numbers, sprung, q, v, w, a, bx, by, c0, c1, c2, nn, fx, fy, smallest, power
+        )
+    if n > 1:  # ground does not move: of what the first link carries, its mass and the force in its hinge do not matter
+        a, bx, by, _, _, _, nn, _, _, smallest, power = absorb(
+            1, numbers, sprung, q, v, w, a, bx, by, c0, c1, c2, nn, fx, fy, smallest, power
+        )
     if sprung:
         t, spent = spring_torque(numbers, q, v, 0)
         power -= spent
@@ -302,6 +285,63 @@ def chain(numbers, sprung, gx, gy, q, v, w, out):
         al = more
         out[i] = numbers[i, SENSE] * al
     return power
+
+
+@compiled_part(fastmath=FUSED, forceinline=True)
+def absorb(i, numbers, sprung, q, v, w, a, bx, by, c0, c1, c2, nn, fx, fy, smallest, power):
+    """Articulated inertia and bias force of link i - 1, from those of link i; writes what accelerations need of link i.
+
+    Also the smallest moment of inertia and the power of the dampers so far. What a caller does not use is not computed.
+    """
+    sine, cosine, turn, share_x, share_y, share, arm_x, arm_y = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
+    p, up, t = numbers[i], numbers[i - 1], 0.0 * nn
+    if sprung:
+        t, spent = spring_torque(numbers, q, v, i)
+        power -= spent
+        nn -= t
+    smallest = min(smallest, a)
+    d = reciprocal(a)
+    sp, cp, omp = up[SENSE] * sine[i - 1], cosine[i - 1], v[i - 1]
+    rx, ry, square = cp * p[SX] - sp * p[SY], sp * p[SX] + cp * p[SY], omp * omp
+    hx, hy, px, py = first_moment(up, sine[i - 1], cosine[i - 1], omp)
+    kx, ky = c0 * rx + c1 * ry, c1 * rx + c2 * ry
+    ex, ey, cross = c1 * rx - c0 * ry, c2 * rx - c1 * ry, by * rx - bx * ry
+    fx, fy = fx - square * kx, fy - square * ky
+    u = (square * (bx * rx + by * ry) - nn) * d
+    turn[i], share_x[i], share_y[i], share[i], arm_x[i], arm_y[i] = u, bx * d, by * d, cross * d, rx, ry
+    nn = (rx * fy - ry * fx) + cross * u
+    if sprung:
+        nn += t
+    fx, fy = (fx + px) + bx * u, (fy + py) + by * u
+    a = (up[INERTIA] + (ey * rx - ex * ry)) - (cross * cross) * d
+    c0, c1, c2 = (up[MASS] + c0) - (bx * bx) * d, c1 - (bx * by) * d, (up[MASS] + c2) - (by * by) * d
+    bx, by = (ex - hy) - (bx * cross) * d, (ey + hx) - (by * cross) * d
+    return a, bx, by, c0, c1, c2, nn, fx, fy, smallest, power
+
+
+@compiled_part(fastmath=FUSED, forceinline=True)
+def chain_energies(numbers, sprung, gx, gy, q, v, w):
+    """Kinetic and potential energy of a serial chain with angles measured from ground, as :func:`energies` has them."""
+    n, sine, cosine = numbers.shape[0], w[0], w[1]
+    sincos_all(q, sine, cosine)
+    zero = 0.0 * v[0]
+    x = y = vx = vy = s = om = kinetic = potential = zero
+    c = zero + 1.0
+    for i in range(n):
+        p = numbers[i]
+        rx, ry = c * p[SX] - s * p[SY], s * p[SX] + c * p[SY]
+        x, y, vx, vy = x + rx, y + ry, vx - om * ry, vy + om * rx
+        s, c, om = p[SENSE] * sine[i], cosine[i], p[SENSE] * v[i]
+        hx, hy = c * p[HX] - s * p[HY], s * p[HX] + c * p[HY]
+        kinetic += 0.5 * (p[MASS] * (vx * vx + vy * vy) + p[INERTIA] * (om * om)) + om * (vy * hx - vx * hy)
+        potential -= gx * (p[MASS] * x + hx) + gy * (p[MASS] * y + hy)
+        if sprung:
+            before = zero + p[TURN]
+            if i > 0:
+                before += numbers[i - 1, SENSE] * q[i - 1]
+            at = q[i] - p[SENSE] * before
+            potential += (0.5 * p[STIFFNESS] * at - p[PULL]) * at
+    return kinetic, potential
 
 
 @compiled_part(fastmath=FUSED, forceinline=True)

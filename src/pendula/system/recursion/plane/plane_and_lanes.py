@@ -157,3 +157,13 @@ def planar_energies_of_eight(out, inp, context):
     hinges, numbers = mem.hinges_of(ctx), doubles_at(ctx.plane, (n, pl.NUMBERS))
     w, gravity = eights_at(ctx.w, (n + 1, pl.WIDTH)), doubles_at(ctx.gravity, 3)
     found[0], found[1] = pl.energies(hinges, numbers, gravity[0], gravity[1], q, v, w)
+
+
+@compiled_callback(allocates=False)
+def chain_energies_of_eight(out, inp, context):
+    """The same for a serial chain with angles measured from ground."""
+    ctx = mem.recursion_at(context)
+    n, gravity = ctx.hinge_count, doubles_at(ctx.gravity, 3)
+    q, v, found = eights_at(inp + BYTES, n), eights_at(inp + BYTES * (1 + n), n), eights_at(out, 2)
+    numbers, w = doubles_at(ctx.plane, (n, pl.NUMBERS)), eights_at(ctx.w, (pl.LINK, n))
+    found[0], found[1] = pl.chain_energies(numbers, ctx.sprung == 1, gravity[0], gravity[1], q, v, w)
