@@ -33,6 +33,7 @@ class Tape:
         self._names: dict[Expr, Any] = {}
         self._taken: set[str] = set()
         self._free: dict[Any, tuple[Any, ...]] = {}
+        self._parts: dict[Any, tuple[int, tuple[tuple[Any, int], ...]]] = {}
         self._bits: dict[Any, int] = {}
         self._reach: dict[Any, int] = {}
         self._trig: dict[Expr, tuple[Expr, Expr]] = {}
@@ -98,6 +99,17 @@ class Tape:
             self._reach[symbol] = found
         return found
 
+    def parts(self, expression: Expr) -> tuple[int, tuple[tuple[Any, int], ...]]:
+        """The base symbols on which an expression depends, and each symbol in it with those on which it depends."""
+        found = self._parts.get(expression)
+        if found is None:
+            pairs = tuple((symbol, self.reach(symbol)) for symbol in self.symbols(expression))
+            total = 0
+            for _, reached in pairs:
+                total |= reached
+            found = self._parts[expression] = (total, pairs)
+        return found
+
     def bit(self, symbol: Any) -> int:
         """The bit of a base symbol."""
         return self._bits.setdefault(symbol, 1 << len(self._bits))
@@ -149,18 +161,20 @@ class Direction:
             return 0
         if type(expression) is se.Symbol:
             return self._rate(expression)
-        return self._chain(expression, self._tape.symbols(expression))
+        return self._chain(expression)
 
     def all(self, expressions: Iterable[Expr]) -> list[Expr]:
         """Derivatives of the entries of a vector."""
         return [self(e) for e in expressions]
 
-    def _chain(self, expression: Expr, symbols: Iterable[Any]) -> Expr:
+    def _chain(self, expression: Expr) -> Expr:
         """Chain rule: sum of partial derivative times rate over the symbols that change along this direction."""
+        mask, (total, parts) = self._mask, self._tape.parts(expression)
+        if not total & mask:
+            return 0
         terms = []
-        mask, reach = self._mask, self._tape.reach
-        for symbol in symbols:
-            if reach(symbol) & mask:
+        for symbol, reached in parts:
+            if reached & mask:
                 rate = self._rate(symbol)
                 if not is_zero(rate):
                     terms.append(expression.diff(symbol) * rate)
@@ -184,12 +198,11 @@ class Direction:
                 continue
             turn = tape._turn.get(top)
             source = se.sympify(turn[1] if turn is not None else tape.definitions[top])
-            parts = tape.symbols(source)
-            missing = [s for s in parts if s not in self._known and tape.reach(s) & mask]
+            missing = [s for s, reached in tape.parts(source)[1] if reached & mask and s not in self._known]
             if missing:
                 stack.extend(missing)
                 continue
-            rate = self._chain(source, parts)
+            rate = self._chain(source)
             if turn is not None:
                 self._known[top] = 0 if is_zero(rate) else turn[0] * rate
             else:
