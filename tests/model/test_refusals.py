@@ -34,7 +34,11 @@ from tests.model.test_bad_models import BASE, LONGEST, added, changed, refused
 
 
 def test_missing_file_is_refused(tmp_path: Path) -> None:
-    assert "nowhere.toml: file: it cannot be read: No such file" in str(refused(tmp_path / "nowhere.toml"))
+    assert "nowhere.toml: file: there is no such file" in str(refused(tmp_path / "nowhere.toml"))
+    assert "there is no such folder" in str(refused(tmp_path / "no" / "rope.toml"))
+    (tmp_path / "rope.toml").touch()
+    (tmp_path / "rop.txt").touch()
+    assert 'rope.toml"?' in str(refused(tmp_path / "rop.toml"))
 
 
 def test_directory_is_refused(tmp_path: Path) -> None:

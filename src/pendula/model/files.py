@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from pendula.errors import ModelError, Problem, UsageError
 from pendula.model.model import Model
+from pendula.model.names import nearest, quote
 from pendula.model.problems import shown
 from pendula.model.reading import MOST_ENTRIES, MOST_TEXT, MOST_VALUES, too_large
 from pendula.storage.files import write_text
@@ -73,6 +74,8 @@ def _read(path: str | Path) -> tuple[str, str]:
     try:
         content = read_limited(path, LARGEST_FILE + 1)
     except (OSError, ValueError) as error:  # ValueError: an invalid path
+        if isinstance(error, FileNotFoundError):
+            raise ModelError([_missing(path)], source=source) from None
         reason = getattr(error, "strerror", None) or error
         raise ModelError([Problem("file", "", f"it cannot be read: {reason}")], source=source) from None
     if len(content) > LARGEST_FILE:
@@ -83,6 +86,18 @@ def _read(path: str | Path) -> tuple[str, str]:
         cause = f"it is not UTF-8 text (byte {error.start + 1} of {len(content)})"
         raise ModelError([Problem("file", "", cause, "save it as UTF-8")], source=source) from None
     return text, source
+
+
+def _missing(path: str | Path) -> Problem:
+    """The problem of a file that does not exist, with what may have been meant."""
+    folder, name = os.path.split(path)
+    try:
+        others = [entry.name for entry in os.scandir(folder or ".") if entry.is_file()]
+    except OSError:
+        return Problem("file", "", "there is no such file, because there is no such folder")
+    near = nearest(name, [x for x in others if os.path.splitext(x)[1] == os.path.splitext(name)[1]])
+    advice = f"did you mean {quote(near)}?" if near else "check its name and its folder"
+    return Problem("file", "", "there is no such file", advice)
 
 
 def loads(text: str, *, source: str = "model text") -> Model:
