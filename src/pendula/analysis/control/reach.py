@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pendula.analysis.control.outputs import output_rows
-from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.words import readable
 
@@ -296,9 +295,3 @@ def _course(s: complex, unit: str) -> str:
         return f"vibrates{turn} forever"
     verb = "decays" if s.real < 0 else "grows"
     return f"{verb} by {abs(s.real):.4g}/{unit}" + (f" vibrating{turn}" if turn else "")
-
-
-def checked_inputs(linear: LinearModel) -> None:
-    """Raises UsageError if there are no inputs."""
-    if not linear.inputs:
-        raise UsageError("the linear model has no inputs: add one to the model, and a force that uses it")

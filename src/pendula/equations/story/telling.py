@@ -14,7 +14,7 @@ from pendula.equations.equations import Equations
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.shares import UNKNOWN, Source, Terms
 from pendula.equations.story.display import Display
-from pendula.equations.story.story import Comparison, Entries, Formula, Term, column, scalar
+from pendula.equations.story.story import Comparison, Formula, Term, column, scalar
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
 from pendula.words import counted
@@ -202,8 +202,3 @@ def listed(words: Sequence[str]) -> str:
     """
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def without_zeros(entries: Entries) -> bool:
-    """Whether some entry is not exactly zero."""
-    return any(not is_zero(x) for row in entries for x in row)
