@@ -31,7 +31,8 @@ def test_a_timing_without_samples_is_refused() -> None:
         Timing((), ())
 
 
-def test_interleaving_runs_sides_in_turn_and_prepares_every_sample() -> None:
+def test_interleaving_runs_sides_in_turn_and_prepares_every_sample(monkeypatch) -> None:
+    monkeypatch.setattr("gc.collect", lambda: 0)  # slow where many tests ran before, and nothing is timed here
     seen: list[str] = []
     sides = {
         "a": Side(lambda given: seen.append(f"a{given}"), lambda: seen.append("prepare") or 1),

@@ -388,9 +388,9 @@ def test_the_first_keyboard_interrupt_keeps_what_there_is(tmp_path):
 
 def test_the_second_keyboard_interrupt_ends_at_once(tmp_path):
     process, pids = parent(tmp_path, "deaf")
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
     said = process.stdout.read()
     assert process.wait(PATIENCE) != 0
     assert "left" not in said
