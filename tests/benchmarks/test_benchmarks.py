@@ -112,7 +112,7 @@ def test_wrappers_for_scipy_give_our_rates() -> None:
 
 
 def test_sparse_and_dense_solvers_find_our_accelerations() -> None:
-    case = maximal.Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=5), "maximal")))
+    case = maximal.Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=3), "maximal")))
     np.testing.assert_array_equal(case.ours, case.system.accelerations(case.q, case.v))
     apart = maximal.others_differ(case)
     assert set(apart) == {*maximal.ORDERS, "dense"}
