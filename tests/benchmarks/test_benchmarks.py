@@ -111,8 +111,9 @@ def test_wrappers_for_scipy_give_our_rates() -> None:
         assert difference(wrap(dynamics.rhs, 4)(0.0, y), expected) < SAME
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_solvers_find_our_accelerations() -> None:
-    case = maximal.Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=3), "maximal")))
+    case = maximal.Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=5), "maximal")))
     np.testing.assert_array_equal(case.ours, case.system.accelerations(case.q, case.v))
     apart = maximal.others_differ(case)
     assert set(apart) == {*maximal.ORDERS, "dense"}
@@ -157,6 +158,7 @@ def test_command_says_when_a_benchmark_crashed(tmp_path, monkeypatch) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_lanes_and_their_peer_solve_the_same_pendulums() -> None:
     """For the first starts, whose motion is not chaotic; heyoka where it is installed, else our other stepper."""
     system = pendula.compile_system(pendula.library.chain(links=2))
