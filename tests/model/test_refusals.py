@@ -406,7 +406,7 @@ STRINGS = ["", "a\nb", "\x00", "\x1b[2J", "<img src=x>", "{}{0}%s", "x" * 3000, 
 @pytest.mark.parametrize(("index", "name"), in_turn(range(len(STRINGS)), kitchen_sink.ALL))
 def test_hostile_text_in_every_string_field_is_refused_or_kept(name: str, index: int) -> None:
     data, text = tomllib.loads(kitchen_sink.ALL[name]), STRINGS[index]
-    for path in list(_paths(data))[index % 3 :: 3]:
+    for path in list(_paths(data))[index // 2 :: 6]:  # taken in turn, each place of every model meets one
         inner = data
         for key in path:
             inner = inner[key]
