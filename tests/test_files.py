@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -297,11 +298,15 @@ WRITERS = {
     "write_text", "write_bytes", "savefig", "savez", "savez_compressed", "save_npz", "tofile", "savetxt", "to_csv", "to_json",
     "mkstemp", "NamedTemporaryFile", "open_memmap", "dump", "copyfile", "copy2",
 }  # fmt: skip
+CALLED = re.compile(rf"\b({'|'.join(sorted(WRITERS))}|open|fdopen)\b")
 
 
 def calls_that_write(path):
     """Lines of a source file that open a file for writing by themselves."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    text = path.read_text()
+    if not CALLED.search(text):  # most files: to parse them all takes seconds
+        return
+    for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.Call):
             continue
         called = node.func

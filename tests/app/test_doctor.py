@@ -13,6 +13,7 @@ import pytest
 
 from pendula.app.commands import doctor as command
 from pendula.app.doctor import installation, self_test
+from pendula.app.main import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,27 +75,38 @@ def test_missing_packages_are_named_with_their_extra():
     assert not part.installed
 
 
-def completed(*words: str) -> list[str]:
-    """What the shell would offer after these words, the last of which is being typed."""
-    asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1), "_PENDULA_COMPLETE": "bash_complete"}
+def asked(*words: str) -> dict[str, str]:
+    """The environment in which the shell asks what may follow these words, the last of which is being typed."""
+    return {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1), "_PENDULA_COMPLETE": "bash_complete"}
+
+
+def offered_in(text: str) -> list[str]:
+    return [line.partition(",")[2] for line in text.splitlines()]
+
+
+def test_the_shell_asks_the_program():
+    environment = os.environ | asked("pendula", "simul")
     done = subprocess.run(
-        [sys.executable, "-m", "pendula"], env=os.environ | asked, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "pendula"], env=environment, capture_output=True, text=True, timeout=120
     )
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+    assert offered_in(done.stdout) == ["simulate"]
 
 
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (("pendula", "simul"), "simulate"),
         (("pendula", "show", "double-pend"), "double-pendulum"),
         (("pendula", "show", "chain", "-p", "li"), "links="),
         (("pendula", "show", "chain", "--j"), "--json"),
         (("pendula", "derive", "chain", "--formulation", "la"), "lagrange"),
     ],
 )
-def test_the_shell_completes(words, offered):
-    assert offered in completed(*words)
+def test_the_shell_completes(words, offered, capfd, monkeypatch):
+    for name, value in asked(*words).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main([])
+    assert offered in offered_in(capfd.readouterr().out)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

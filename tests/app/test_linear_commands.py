@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 from pendula.library import mechanisms
+from tests.helpers import slow_too
 
 WIDTH = 80
 COMMANDS = ("equilibria", "linearize", "modes", "stability")
 DRIVEN = {"driven-chain", "inverted-chain", "driven-linkage"}  # forces depend on time: there is no equilibrium
+FEW = ("--samples", "40")
+"""Values of a range: what lies between two of them is refined in any case."""
 LARGE = {"chain": ["-p", "links=3"], "free-body": ["--starts", "20"]}
+LONG = {"spatial-chain", "double-spherical-pendulum", "linkage"}  # as others of the library, only larger
 SHAKEN = ["driven-chain", "-p", "links=1", "-p", "kind=point", "-p", "amplitude=0.05", "-p", "direction=0"]
 
 
@@ -29,7 +33,7 @@ def narrow(text: str) -> bool:
 # --- equilibria -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(set(mechanisms()) - DRIVEN))
+@pytest.mark.parametrize("name", slow_too(sorted(set(mechanisms()) - DRIVEN - LONG), sorted(LONG)))
 def test_every_library_mechanism_has_its_table(pendula, name):
     result = pendula("equilibria", name, *LARGE.get(name, []))
     assert result.code == 0, result.err
@@ -315,10 +319,10 @@ def test_verdicts_and_exit_codes(pendula, arguments, verdict, code):
 
 
 def test_exercise_1_is_stable_from_22_5_on(pendula):
-    result = pendula("stability", "piston-bar", "--at", "theta=0", "--over", "k=0:50")
+    result = pendula("stability", "piston-bar", "--at", "theta=0", "--over", "k=0:50", *FEW)
     assert result.code == 0
     assert narrow(result.out)
-    data = read(pendula("stability", "piston-bar", "--at", "theta=0", "--over", "k=0:50", "--json"))
+    data = read(pendula("stability", "piston-bar", "--at", "theta=0", "--over", "k=0:50", *FEW, "--json"))
     assert [c["value"] for c in data["critical"]] == [pytest.approx((3 + 2 + 40) / 2, rel=1e-12)]
     assert [r["verdict"] for r in data["ranges"]] == ["unstable", "asymptotically stable"]
     assert data["critical"][0]["verdict"] == "unstable"
@@ -327,12 +331,12 @@ def test_exercise_1_is_stable_from_22_5_on(pendula):
 
 def test_a_range_starts_from_the_equilibrium_of_its_low_end(pendula):
     # the bead stays at the bottom up to Omega^2 = g/r and is followed there; above 4 the lowest one is tilted
-    low = read(pendula("stability", "hoop-bead", "--over", "Omega=2:6", "--json"))
+    low = read(pendula("stability", "hoop-bead", "--over", "Omega=2:6", *FEW, "--json"))
     assert [c["value"] for c in low["critical"]] == [pytest.approx(math.sqrt(9.81), rel=1e-9)]
     assert [r["verdict"] for r in low["ranges"]] == ["asymptotically stable", "unstable"]
     assert low["critical"][0]["verdict"] == "stable"
     assert all(r["at"]["theta"] == pytest.approx(0, abs=1e-9) for r in low["ranges"])
-    high = read(pendula("stability", "hoop-bead", "--over", "Omega=4:6", "--json"))
+    high = read(pendula("stability", "hoop-bead", "--over", "Omega=4:6", *FEW, "--json"))
     assert [r["verdict"] for r in high["ranges"]] == ["asymptotically stable"]
     assert math.cos(high["ranges"][0]["at"]["theta"]) == pytest.approx(9.81 / 25)
 
@@ -362,14 +366,14 @@ damping = 1
 def test_an_end_of_a_range_at_which_something_else_holds_is_told(pendula, tmp_path):
     """A mass on a damper alone stays where it stops; the least spring brings it back."""
     (tmp_path / "mass.toml").write_text(CART)
-    data = read(pendula("stability", "mass.toml", "--over", "k=0:5", "--json"))
+    data = read(pendula("stability", "mass.toml", "--over", "k=0:5", *FEW, "--json"))
     assert [(r["low"], r["high"], r["verdict"]) for r in data["ranges"]] == [(0, 5, "asymptotically stable")]
     assert data["critical"] == []
     assert [(e["value"], e["verdict"] == "asymptotically stable") for e in data["ends"]] == [(0, False)]
-    text = pendula("stability", "mass.toml", "--over", "k=0:5").out
+    text = pendula("stability", "mass.toml", "--over", "k=0:5", *FEW).out
     assert narrow(text)
     assert "at 0 " in text
-    above = read(pendula("stability", "mass.toml", "--over", "k=1:5", "--json"))
+    above = read(pendula("stability", "mass.toml", "--over", "k=1:5", *FEW, "--json"))
     assert above["ends"] == []
 
 

@@ -31,7 +31,8 @@ def test_a_timing_without_samples_is_refused() -> None:
         Timing((), ())
 
 
-def test_interleaving_runs_sides_in_turn_and_prepares_every_sample() -> None:
+def test_interleaving_runs_sides_in_turn_and_prepares_every_sample(monkeypatch) -> None:
+    monkeypatch.setattr("gc.collect", lambda: 0)  # slow where many tests ran before, and nothing is timed here
     seen: list[str] = []
     sides = {
         "a": Side(lambda given: seen.append(f"a{given}"), lambda: seen.append("prepare") or 1),
@@ -110,6 +111,7 @@ def test_wrappers_for_scipy_give_our_rates() -> None:
         assert difference(wrap(dynamics.rhs, 4)(0.0, y), expected) < SAME
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_solvers_find_our_accelerations() -> None:
     case = maximal.Accelerations.of(SymbolicSystem(pendula.derive(pendula.library.chain(links=5), "maximal")))
     np.testing.assert_array_equal(case.ours, case.system.accelerations(case.q, case.v))
@@ -156,6 +158,7 @@ def test_command_says_when_a_benchmark_crashed(tmp_path, monkeypatch) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_lanes_and_their_peer_solve_the_same_pendulums() -> None:
     """For the first starts, whose motion is not chaotic; heyoka where it is installed, else our other stepper."""
     system = pendula.compile_system(pendula.library.chain(links=2))

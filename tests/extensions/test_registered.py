@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -44,54 +45,81 @@ register_format("names", lambda equations: " ".join(map(str, equations.v)), of="
 '''
 
 
-def _pendula(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pendula", *arguments],
+SCRIPT = """
+import contextlib, io, json, sys
+from pendula.app.main import main
+for words in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(words)
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def _pendula(*lines: list[str], **environment: str) -> list[Ended]:
+    """How command lines end, one after the other in one fresh process; an extension stays loaded from line to line."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(lines)],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, **environment},
     )
+    assert done.returncode == 0, done.stderr
+    return [Ended(*json.loads(line)) for line in done.stdout.splitlines()]
+
+
+GIVEN = ["--extension", str(COMMAND)]
 
 
 # --- a command -------------------------------------------------------------------------------------------------
 
 
 def test_a_command_from_a_file_runs_with_its_options() -> None:
-    done = _pendula("--extension", str(COMMAND), "energy", "pendulum", "-p", "m=2", "--start", "theta=0", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    done, text = _pendula(
+        [*GIVEN, "energy", "pendulum", "-p", "m=2", "--start", "theta=0", "--json"], [*GIVEN, "energy", "pendulum"]
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert found["kinetic"] == 0.0
     assert found["potential"] == pytest.approx(-2 * 9.81 / 2)  # a rod of length 1: -m g l/2
     assert found["unit"] == "J"
-    text = _pendula("--extension", str(COMMAND), "energy", "pendulum")
-    assert text.stdout.startswith("pendulum: kinetic 0 J, potential ")
+    assert text.out.startswith("pendulum: kinetic 0 J, potential ")
 
 
 def test_a_command_from_a_file_is_listed_and_has_help() -> None:
-    listed = _pendula("--extension", str(COMMAND), "--help")
-    assert "energy      Kinetic and potential energy of MODEL at its initial state." in listed.stdout
-    assert "Kinetic" not in _pendula("--help").stdout
-    usage = _pendula("--extension", str(COMMAND), "energy", "--help")
-    assert "--json" in usage.stdout
-    assert "--set NAME=VALUE" in usage.stdout
+    before, listed, usage = _pendula(["--help"], [*GIVEN, "--help"], [*GIVEN, "energy", "--help"])
+    assert "Kinetic" not in before.out
+    assert "energy      Kinetic and potential energy of MODEL at its initial state." in listed.out
+    assert "--json" in usage.out
+    assert "--set NAME=VALUE" in usage.out
 
 
 def test_mistakes_with_a_command_from_a_file_are_one_message() -> None:
-    wrong = _pendula("--extension", str(COMMAND), "energy", "pendulm")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr == 'error: there is no library mechanism and no file "pendulm"; did you mean "pendulum"?\n'
-    absent = _pendula("--extension", "absent.py", "energy", "pendulum")
-    assert (absent.returncode, absent.stderr) == (2, 'error: extension "absent.py": there is no such file\n')
-    unknown = _pendula("energy", "pendulum")
-    assert unknown.returncode == 2
-    assert 'there is no command "energy"' in unknown.stderr
+    unknown, absent, wrong = _pendula(
+        ["energy", "pendulum"], ["--extension", "absent.py", "energy", "pendulum"], [*GIVEN, "energy", "pendulm"]
+    )
+    assert unknown.code == 2
+    assert 'there is no command "energy"' in unknown.err
+    assert (absent.code, absent.err) == (2, 'error: extension "absent.py": there is no such file\n')
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == 'error: there is no library mechanism and no file "pendulm"; did you mean "pendulum"?\n'
 
 
 def test_the_environment_adds_commands() -> None:
-    done = _pendula("energy", "pendulum", "--json", PENDULA_EXTENSIONS=str(COMMAND))
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["model"] == "pendulum"
+    (done,) = _pendula(["energy", "pendulum", "--json"], PENDULA_EXTENSIONS=str(COMMAND))
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["model"] == "pendulum"
 
 
 def test_help_loads_no_numpy() -> None:
@@ -112,21 +140,25 @@ def test_a_mechanism_and_formats_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "short_extension.py"
     file.write_text(MECHANISM)
     given = ["--extension", str(file)]
-    assert "short-pendulum A pendulum of a quarter of a metre." in " ".join(_pendula(*given, "list").stdout.split())
-    out = tmp_path / "run.csv"
-    done = _pendula(
-        *given, "simulate", "short-pendulum", "-p", "length=0.5", "--for", "1", "--samples", "3", "-o", str(out)
+    out, by_ending = tmp_path / "run.csv", tmp_path / "equations.names"
+    run = ["simulate", "short-pendulum", "-p", "length=0.5", "--for", "1", "--samples", "3", "-o", str(out)]
+    listed, done, derived, usage, written, refused = _pendula(
+        [*given, "list"],
+        [*given, *run],
+        [*given, "derive", "short-pendulum", "--format", "names"],
+        [*given, "derive", "--help"],
+        [*given, "derive", "short-pendulum", "-o", str(by_ending)],
+        [*given, "simulate", "short-pendulum", "-o", str(tmp_path / "run.xyz")],
     )
-    assert done.returncode == 0, done.stderr
+    assert "short-pendulum A pendulum of a quarter of a metre." in " ".join(listed.out.split())
+    assert done.code == 0, done.err
     assert [line.partition(",")[0] for line in out.read_text().splitlines()] == ["0", "0.5", "1"]
-    assert _pendula(*given, "derive", "short-pendulum", "--format", "names").stdout == "theta_dot\n"
-    assert "names" in _pendula(*given, "derive", "--help").stdout
-    by_ending = tmp_path / "equations.names"
-    assert _pendula(*given, "derive", "short-pendulum", "-o", str(by_ending)).returncode == 0
+    assert derived.out == "theta_dot\n"
+    assert "names" in usage.out
+    assert written.code == 0
     assert by_ending.read_text().strip() == "theta_dot"
-    refused = _pendula(*given, "simulate", "short-pendulum", "-o", str(tmp_path / "run.xyz"))
-    assert refused.returncode == 2
-    assert ".csv or .npz" in refused.stderr
+    assert refused.code == 2
+    assert ".csv or .npz" in refused.err
 
 
 def test_a_registered_mechanism_is_a_name_for_every_function() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import subprocess
 import sys
 import threading
@@ -114,7 +115,7 @@ def assert_all_agree(model: Model) -> None:
         assert difference(expected, found) < CLOSE
 
 
-@pytest.mark.parametrize("seed", slow_too([0, 1], range(2, 6)))
+@pytest.mark.parametrize("seed", slow_too([1], [0, *range(2, 6)]))
 def test_all_formulations_and_the_recursion_agree_on_random_trees(seed: int) -> None:
     model = random_mechanism(seed, closed=False, bodies=3, also=["screw"] * 30)
     assert any(joint.type == "screw" for joint in model.joints)
@@ -243,12 +244,15 @@ def test_it_is_drawn(tmp_path: Path) -> None:
 def test_workers_know_it(inherits: bool) -> None:
     """Also those that inherit nothing: with another thread, processes are not forked."""
     done = threading.Event()
+    thread = threading.Thread(target=done.wait, daemon=True)
     if not inherits:
-        threading.Thread(target=done.wait, daemon=True).start()
+        thread.start()
     system = pendula.compile_system(nut())
     starts = {"s": np.linspace(0.0, 1.0, 40)}
     many = pendula.simulate_many(system, 0.3, starts, workers=2)
     done.set()
+    if not inherits:
+        thread.join()
     one = pendula.simulate_many(system, 0.3, starts, workers=1)
     assert np.array_equal(many["s"], one["s"])
 
@@ -260,28 +264,27 @@ def test_executors_know_it() -> None:
     assert np.array_equal(found["end.s"], pendula.sweep(nut(), {"s": [0.0, 0.5]}, duration=0.3, on="here")["end.s"])
 
 
-@pytest.mark.parametrize("engine", ["symbolic", "recursive"])
-def test_the_command_line_knows_it_when_told(tmp_path: Path, engine: str) -> None:
+def test_the_command_line_knows_it_when_told(tmp_path: Path) -> None:
     pendula.save(nut(), tmp_path / "nut.toml")
-    words = [
-        sys.executable,
-        "-m",
-        "pendula",
-        "simulate",
-        str(tmp_path / "nut.toml"),
-        "--for",
-        "0.2",
-        "--engine",
-        engine,
-    ]
-    import os
-
-    known = {**os.environ, "PENDULA_EXTENSIONS": str(FILE)}
-    done = subprocess.run([*words, "--json"], capture_output=True, text=True, env=known, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)
+    words = ["simulate", str(tmp_path / "nut.toml"), "--for", "0.2", "--engine"]
     unknown = {k: x for k, x in os.environ.items() if k != "PENDULA_EXTENSIONS"}
-    done = subprocess.run(words, capture_output=True, text=True, env=unknown, check=False)
+    code = (
+        "import sys\n"
+        "from pendula.app.main import main\n"
+        "for engine in ('symbolic', 'recursive'):\n"
+        "    try: main([*sys.argv[1:], engine, '--json'])\n"
+        "    except SystemExit as end: assert not end.code, end\n"
+        "    print('---')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env=unknown | {"PENDULA_EXTENSIONS": str(FILE)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert all(json.loads(text)["engine"] for text in done.stdout.split("---\n")[:2])
+    done = subprocess.run(
+        [sys.executable, "-m", "pendula", *words, "symbolic"], env=unknown, capture_output=True, text=True, check=False
+    )
     assert 'there is no joint type "screw"' in done.stderr
 
 

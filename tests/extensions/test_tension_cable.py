@@ -108,10 +108,10 @@ def difference(expected: Any, found: Any) -> float:
 
 
 TAUT, SLACK = 0.1, 50.0
-OTHERS = [pytest.param(seed, length, marks=pytest.mark.slow) for seed in (5, 17) for length in (TAUT, SLACK)]
+OTHERS = [pytest.param(seed, length, marks=pytest.mark.slow) for seed in (1, 5, 17) for length in (TAUT, SLACK)]
 
 
-@pytest.mark.parametrize(("seed", "length"), in_turn([1, 8, 11], [TAUT, SLACK]) + OTHERS)
+@pytest.mark.parametrize(("seed", "length"), in_turn([8, 11], [TAUT, SLACK]) + OTHERS)
 def test_all_formulations_and_the_recursion_agree(seed: int, length: float) -> None:
     model = with_forces(seed, length)
     for pair in pendula.check(model, states=6).pairs:

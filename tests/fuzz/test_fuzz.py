@@ -1,6 +1,6 @@
 """Model files and command lines from seeds: no traceback, no crash, no hang, no gigabytes.
 
-Two thousand cases in every run of the tests; many more with the slow ones. A failure names its seed:
+Several hundred cases in every run of the tests; many more with the slow ones. A failure names its seed:
 ``python -m tests.fuzz models SEED SEED+1`` repeats it.
 """
 
@@ -13,7 +13,7 @@ from tests.fuzz.command_lines import check, command_line, prepare
 from tests.fuzz.limits import failures
 from tests.fuzz.models import model_text
 
-MODELS, LINES = 1860, 140
+MODELS, LINES = 650, 70
 """model files and command lines in every run of the tests"""
 
 

@@ -438,7 +438,7 @@ def types_of_numbers(expression: Expression) -> list[type]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(value_trees())
 def test_any_tree_is_read_back_from_its_text(root: Any) -> None:
     try:
@@ -453,7 +453,7 @@ def test_any_tree_is_read_back_from_its_text(root: Any) -> None:
     assert again.names <= set(_FREE)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(value_trees(), st.lists(st.floats(-5, 5), min_size=len(_FREE), max_size=len(_FREE)))
 def test_any_tree_has_a_finite_value_or_says_why_not(root: Any, numbers: list[float]) -> None:
     try:
@@ -464,7 +464,7 @@ def test_any_tree_has_a_finite_value_or_says_why_not(root: Any, numbers: list[fl
     assert math.isfinite(value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(st.sampled_from("ab1290.e+-*/()<>=, ifelsnotdrgp"), max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     column = None

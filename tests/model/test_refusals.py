@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import pendula
@@ -410,7 +410,7 @@ STRINGS = ["", "a\nb", "\x00", "\x1b[2J", "<img src=x>", "{}{0}%s", "x" * 3000, 
 @pytest.mark.parametrize(("index", "name"), in_turn(range(len(STRINGS)), kitchen_sink.ALL))
 def test_hostile_text_in_every_string_field_is_refused_or_kept(name: str, index: int) -> None:
     data, text = tomllib.loads(kitchen_sink.ALL[name]), STRINGS[index]
-    for path in list(_paths(data))[index % 3 :: 3]:
+    for path in list(_paths(data))[index // 2 :: 6]:  # taken in turn, each place of every model meets one
         inner = data
         for key in path:
             inner = inner[key]
@@ -461,20 +461,21 @@ _FIELD = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example({"gravity": {"\x1b": "0A"}})
 @given(st.dictionaries(_FIELD, _JSON, max_size=6))
 def test_any_data_raises_nothing_but_model_errors(changes: dict[str, Any]) -> None:
     _read({**tomllib.loads(BASE), **changes})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60) | st.binary(max_size=60))
 def test_any_text_raises_nothing_but_model_errors(text: Any) -> None:
     with pytest.raises(ModelError):
         pendula.loads(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.integers(0, len(BASE) - 1), st.text(max_size=3), st.integers(0, 20))
 def test_damaged_files_raise_nothing_but_model_errors(at: int, text: str, removed: int) -> None:
     try:

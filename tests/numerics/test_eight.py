@@ -83,7 +83,7 @@ def both_sincos(angles):
     return alone, np.stack([s.ravel(), c.ravel()], axis=1)[: len(angles)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(rows, rows, rows, rows)
 def test_eights_round_as_floats_do(x0, x1, y0, y1):
     x, y = np.array([x0, x1]), np.array([y0, y1])

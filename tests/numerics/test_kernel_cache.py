@@ -47,18 +47,38 @@ def run_probe(**environment):
     return directory, int(hits), note
 
 
-def test_kernels_are_kept_in_a_private_directory_and_found_again(tmp_path):
-    chosen = tmp_path / "kept"
-    directory, hits, note = run_probe(PENDULA_CACHE_DIR=str(chosen))
+ONLY_COMPILING_NEEDS = "numba.np.arraymath", "scipy.linalg"
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    """What fresh processes print one after the other in one directory; before the third, a kernel is damaged.
+
+    Of each the directory, the number of kernels that it found, its note and what it had to import.
+    """
+    chosen = tmp_path_factory.mktemp("kernels") / "kept"
+    probe = PROBE + f"import sys; print(*[name for name in {ONLY_COMPILING_NEEDS} if name in sys.modules])"
+    seen = []
+    for number in range(4):
+        if number == 2:
+            (path,) = Path(seen[0][0]).glob("*.kernel")
+            damage_one_bit(path)
+        first, imported = run_python(probe, PENDULA_CACHE_DIR=str(chosen))
+        directory, hits, note = first.split("|")
+        seen.append((directory, int(hits), note, imported))
+    return chosen, seen
+
+
+def test_kernels_are_kept_in_a_private_directory_and_found_again(processes):
+    chosen, ((directory, hits, note, _), (again, found_again, _, _), *_) = processes
     assert Path(directory).parent == chosen
     assert hits == 0
     assert note == ""
     assert list(Path(directory).glob("*.kernel"))
     if os.name == "posix":
         assert stat.S_IMODE(chosen.stat().st_mode) == stat.S_IMODE(Path(directory).stat().st_mode) == 0o700
-    again, hits, _ = run_probe(PENDULA_CACHE_DIR=str(chosen))
     assert again == directory
-    assert hits == 1
+    assert found_again == 1
 
 
 def test_a_directory_that_cannot_be_made_is_noted_and_done_without(tmp_path):
@@ -76,7 +96,8 @@ def test_a_directory_others_can_write_to_is_refused(tmp_path):
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
-    directory, _, note = run_probe(PENDULA_CACHE_DIR=str(shared))
+    code = "from pendula.numerics.compiled import jit; print(jit.cache_directory, jit.cache_note, sep='|')"
+    directory, note = run_python(code, PENDULA_CACHE_DIR=str(shared))[0].split("|")
     assert directory == ""
     assert "is writable by other users" in note
 
@@ -189,12 +210,10 @@ def test_a_damaged_file_is_compiled_anew_and_replaced(tmp_path, damage):
     assert notes == []
 
 
-def test_a_fresh_process_goes_on_after_damage(tmp_path):
-    directory = run_probe(PENDULA_CACHE_DIR=str(tmp_path))[0]
-    (path,) = Path(directory).glob("*.kernel")
-    damage_one_bit(path)
-    assert run_probe(PENDULA_CACHE_DIR=str(tmp_path)) == (directory, 0, "")
-    assert run_probe(PENDULA_CACHE_DIR=str(tmp_path)) == (directory, 1, "")
+def test_a_fresh_process_goes_on_after_damage(processes):
+    _, (first, _, after_damage, last) = processes
+    assert after_damage[:3] == (first[0], 0, "")
+    assert last[:3] == (first[0], 1, "")
 
 
 def test_a_file_that_cannot_be_replaced_is_noted(tmp_path):
@@ -288,12 +307,11 @@ def test_numba_has_what_the_files_use_of_it(module):
         )
 
 
-def test_loading_does_not_import_what_only_compiling_needs(tmp_path):
+def test_loading_does_not_import_what_only_compiling_needs(processes):
     """All of it together takes about half a second."""
-    names = "numba.np.arraymath", "scipy.linalg"
-    probe = PROBE + f"import sys; print(*[name for name in {names} if name in sys.modules])"
-    assert run_python(probe, PENDULA_CACHE_DIR=str(tmp_path))[1] == " ".join(names)
-    assert run_python(probe, PENDULA_CACHE_DIR=str(tmp_path))[1] == ""
+    _, (first, second, *_) = processes
+    assert first[3] == " ".join(ONLY_COMPILING_NEEDS)
+    assert second[3] == ""
 
 
 def test_a_command_says_what_is_not_kept(monkeypatch, capsys):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from pendula.errors import UsageError, WorkerDied
 from pendula.library import mechanisms
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.outcome import Outcome
+from pendula.parallel.processes import DEATHS
 from pendula.simulation.workers import run_chunks
 from pendula.system.kernels import evaluate_rows
 from pendula.system.lanes import bind_lanes
@@ -285,24 +287,25 @@ def test_streaming_gives_the_same_arrays(double, angles, tmp_path):
         assert set(a.files) == set(b.files)
 
 
-def test_a_chunk_that_every_worker_dies_of_is_told():
-    def die(chunk, tell):
-        os._exit(3)
+def die(chunk, tell):
+    os._exit(3)
 
+
+def test_a_chunk_that_every_worker_dies_of_is_told():
     with pytest.raises(WorkerDied, match=r"3 worker processes died of the same task.*exit code 3"):
-        list(run_chunks(die, (os._exit, (3,)), [1, 2], 2, lambda ended: None))
+        list(run_chunks(die, (partial, (die,)), [1, 2], 2, lambda ended: None))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_killed_workers_change_no_digit(double, angles):
-    """One is killed whenever some runs have ended since the last kill."""
+    """One is killed whenever some runs have ended since the last kill, too few for any task to be given up."""
     many = np.concatenate([angles] * 12)
     states = {"theta1": many[:, 0], "theta2": many[:, 1]}
     kills = []
 
     def kill(ended, runs):
         workers = multiprocessing.active_children()
-        if workers and ended >= 100 * (len(kills) + 1) and len(kills) < 5:
+        if workers and ended >= 100 * (len(kills) + 1) and len(kills) < DEATHS - 1:
             kills.append(workers[len(kills) % len(workers)].pid)
             os.kill(kills[-1], signal.SIGKILL)
 

@@ -151,7 +151,7 @@ def test_a_study_that_will_not_fit_is_refused_after_its_first_cases(tmp_path, mo
     monkeypatch.setattr("pendula.storage.room.bytes_free_on_disk", lambda path: 10**6)
     over = {"theta": "-2:2:10000", "l": "0.5:2:100"}
     with pytest.raises(UsageError, match=r"1,000,000 cases of .* need .* on the disk of .*1\.0 MB are free"):
-        pendula.sweep("pendulum", over, "states", duration=1.0, samples=50, save=tmp_path / "s", on="here")
+        pendula.sweep("pendulum", over, "states", duration=1.0, samples=4, save=tmp_path / "s", on="here")
     assert pendula.load_sweep(tmp_path / "s").finished == 9
 
 
@@ -181,10 +181,10 @@ def test_mixtures_of_machines_are_reported(tmp_path):
 
 
 SCRIPT = """
-import sys, pendula
+import time, pendula
 if __name__ == "__main__":
-    found = pendula.sweep("pendulum", {over!r}, duration=1.0, save={folder!r}, workers=2)
-    print(found.finished, flush=True)
+    slowly = lambda done, of: time.sleep(0.05)  # so that it never finishes before it is ended
+    pendula.sweep("pendulum", {over!r}, duration=1.0, save={folder!r}, workers=2, on_progress=slowly)
 """
 
 
@@ -196,7 +196,7 @@ def start(folder: Path, over: dict) -> subprocess.Popen:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")
 @pytest.mark.parametrize("number", slow_too([signal.SIGKILL, signal.SIGINT], [signal.SIGTERM]))
 def test_a_study_that_is_ended_resumes_and_leaves_no_process(tmp_path, number):
-    over = {"theta": "-2:2:4001", "l": "0.5:2:10"}
+    over = {"theta": "-2:2:1001", "l": "0.5:2:10"}
     folder = tmp_path / "s"
     process = start(folder, over)
     until = time.monotonic() + 60

@@ -12,6 +12,7 @@ import itertools
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel
@@ -78,9 +79,17 @@ def field_texts(cls: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in reversed(cls.__mro__):
         if part is not BaseModel and issubclass(part, BaseModel):
-            (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
-            for field, text in itertools.pairwise(getattr(definition, "body", ())):
-                match field, text:
-                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
-                        found[name] = inspect.cleandoc(words)
+            found |= _own_texts(part)
     return {name: text for name, text in found.items() if name in cls.model_fields}
+
+
+@lru_cache(maxsize=1000)
+def _own_texts(cls: type[BaseModel]) -> dict[str, str]:
+    """The docstrings of the fields that a class itself defines; many classes share a base."""
+    found: dict[str, str] = {}
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    for field, text in itertools.pairwise(getattr(definition, "body", ())):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                found[name] = inspect.cleandoc(words)
+    return found

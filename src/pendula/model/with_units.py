@@ -61,14 +61,20 @@ def without_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Foun
 def _place(data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str, str]:
     """Element and field of a path in the data of a model that is not yet read."""
     group, rest = str(path[0]), path[1:]
-    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in rest[1:]).removeprefix(".")
+    field = _joined(rest[1:])
     if group in _LISTED and rest and isinstance(rest[0], int):
         item = data[group][rest[0]]
         name = item.get("name") if isinstance(item, Mapping) else None
         return f"{_LISTED[group]} {quote(name) if isinstance(name, str) and name else f'number {rest[0] + 1}'}", field
     if group in _TABLES and rest:
         return f"{_TABLES[group]} {quote(str(rest[0]))}", field
-    return "model", "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).removeprefix(".")
+    return "model", _joined(path)
+
+
+def _joined(path: tuple[str | int, ...]) -> str:
+    """Names and numbers of a path in one text; unprintable and very long names as messages quote them."""
+    names = (p if isinstance(p, int) or (p.isprintable() and len(p) <= 60) else quote(p)[1:-1] for p in path)
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in names).removeprefix(".")
 
 
 _LISTED = {"bodies": "body", "joints": "joint", "forces": "force"}
@@ -129,7 +135,7 @@ def _element(model: Any, path: tuple[str | int, ...]) -> tuple[str, str]:
     singular = {"bodies": "body", "joints": "joint", "forces": "force"}.get(str(group))
     if singular is not None and rest:
         element = getattr(model, str(group))[rest[0]]
-        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in rest[1:]).removeprefix(".")
+        field = _joined(rest[1:])
         return f"{singular} {quote(element.name or element.type)}", field
     if group in ("parameters", "inputs") and rest:
         return f"{str(group)[:-1]} {quote(str(rest[0]))}", ""

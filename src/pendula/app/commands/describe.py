@@ -13,7 +13,6 @@ from pendula.app.options import echo_json, json_option, model_argument, paramete
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, number, table
 from pendula.storage.files import write_text
-from pendula.system.loops.mobility import mobility
 from pendula.words import counted, picked
 
 
@@ -153,6 +152,7 @@ def _by_rank(model: Model) -> str:
     """Degrees of freedom with closed loops, or why they cannot be determined."""
     from pendula.errors import PendulaError
     from pendula.system.build import compile_system
+    from pendula.system.loops.mobility import mobility
 
     try:
         found = mobility(compile_system(model, engine="symbolic"))
