@@ -217,6 +217,18 @@ def test_numpy_numbers_become_plain_ones() -> None:
     assert pendula.loads(pendula.dumps(model)) == model
 
 
+@pytest.mark.parametrize("given", [{"stiffness": 0}, {"damping": 0.0}, {"stiffness": 0, "damping": 0}])
+def test_a_stiffness_of_zero_that_was_given_survives_a_file(given: dict[str, float]) -> None:
+    model = pendula.Model(
+        name="held",
+        gravity=[0, -9.81],
+        bodies=[{"name": "rod", "rod": {"mass": 1.0, "length": 1.0}}],
+        joints=[{"name": "pin", "type": "revolute", "parent": "ground", "child": {"body": "rod", "at": "top"}}],
+        forces=[{"type": "torsion-spring", "joint": "pin", **given}],
+    )
+    assert pendula.loads(pendula.dumps(model)) == model
+
+
 def test_what_has_its_default_is_not_written() -> None:
     model = small()
     assert to_data(model) == {

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from pendula.errors import ModelError, Problem, UsageError
+from pendula.model.forces.base import NEED_ONE
 from pendula.model.model import Model
 from pendula.model.names import nearest, quote
 from pendula.model.problems import shown
@@ -184,17 +185,21 @@ def to_data(model: Model) -> dict[str, Any]:
     data: dict[str, Any] = _plain(model)
     sections: dict[str, tuple[Any, ...]] = {"joints": model.joints, "forces": model.forces}
     for section, original in sections.items():
-        entries = [_with_type(item, e.type) for item, e in zip(data.get(section, []), original, strict=False)]
+        entries = [_complete(item, e) for item, e in zip(data.get(section, []), original, strict=False)]
         if entries:
             data[section] = entries
     tables = ("parameters", "inputs", "bodies", "joints", "forces", "initial")
     return {k: data[k] for k in ("name", "description", "units", "gravity", *tables) if k in data}
 
 
-def _with_type(item: dict[str, Any], kind: str) -> dict[str, Any]:
-    """The fields of an element with its type after its name."""
+def _complete(item: dict[str, Any], element: Any) -> dict[str, Any]:
+    """The fields of an element with its type after its name.
+
+    A stiffness or damping of zero that was given is among them if there is neither: such a force would be refused.
+    """
     name = {"name": item["name"]} if "name" in item else {}
-    return {**name, "type": kind, **item}
+    given = set() if NEED_ONE & item.keys() else NEED_ONE & element.model_fields_set
+    return {**name, "type": element.type, **item, **{field: getattr(element, field) for field in sorted(given)}}
 
 
 def _plain(value: Any) -> Any:

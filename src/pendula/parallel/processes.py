@@ -95,8 +95,10 @@ class Processes:
         deaths: number of workers that may die of one task before it is given up.
 
     Example:
-        >>> square = "lambda task, tell: task**2"
-        >>> with Processes(eval(square), (eval, (square,)), 2) as processes:
+        >>> from functools import partial
+        >>> def square(task, tell):
+        ...     return task**2
+        >>> with Processes(square, (partial, (square,)), 2) as processes:
         ...     for key in range(4):
         ...         processes.submit(key, 10 * key)
         ...     found = []

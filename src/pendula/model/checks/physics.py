@@ -14,6 +14,7 @@ from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import parse
 from pendula.model.fields import marked_fields
 from pendula.model.forces import ForceComFriction, ForceSpinDrive
+from pendula.model.forces.base import NEED_ONE
 from pendula.model.joints import Rotation, TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnBall
 from pendula.model.names import ExpressionError, quote
@@ -53,7 +54,7 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
     for element, force in parts.forces:
         if isinstance(force, (ForceComFriction, ForceSpinDrive)) and force.body in parts.body:
             yield from _turning_point(parts, element, force)
-        if {"stiffness", "damping"} <= type(force).model_fields.keys() - force.model_fields_set:
+        if type(force).model_fields.keys() - force.model_fields_set >= NEED_ONE:
             cause = "is missing, and so is damping: this force would do nothing"
             yield Problem(element, "stiffness", cause, "give stiffness, damping, or both")
         for field, cause, advice in force.faults(partial(_values, parts)):

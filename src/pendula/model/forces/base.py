@@ -18,6 +18,9 @@ from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnC
 from pendula.model.forces.law import Law
 from pendula.model.joints import BodySide
 
+NEED_ONE = frozenset({"stiffness", "damping"})
+"""of a force that has both fields, one must be given: with neither it would do nothing"""
+
 
 class Force(Element):
     """Base of all forces."""
