@@ -40,7 +40,7 @@ class Compiled:
     native: Native
     prepared: Array
 
-    @property
+    @cached_property
     def context(self) -> int:
         """Address of the prepared parameters."""
         return int(self.prepared.ctypes.data)
@@ -85,12 +85,16 @@ class Programs:
         self._equations = equations
         self._lowerings: dict[tuple[bool, bool], Lowering] = {}
         self._known: dict[str, Native] = {}
+        self._bound: dict[str, tuple[bytes, Compiled]] = {}
         self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
-        """The program of that name with parameters prepared; compiled if it is new."""
-        native = self.native(name, build)
-        return Compiled(native, prepared_parameters(native, parameters))
+        """The program of that name with parameters prepared; compiled if it is new, kept for the last parameters."""
+        key, known = parameters.tobytes(), self._bound.get(name)
+        if known is None or known[0] != key:
+            native = self.native(name, build)
+            known = self._bound[name] = key, Compiled(native, prepared_parameters(native, parameters))
+        return known[1]
 
     def block(
         self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]], *, quick: bool = True
