@@ -209,7 +209,7 @@ def _weak_chain(links, k):
     return moments
 
 
-@pytest.mark.parametrize(("links", "count"), [(2, 25), (3, 125)])
+@pytest.mark.parametrize(("links", "count"), [(2, 25), pytest.param(3, 125, marks=pytest.mark.slow)])
 def test_weak_springs_keep_every_vertex_of_the_box(links, count):
     k = 0.02 * 9.81
     found = find_equilibria(system(library.chain(links=links, stiffness=k)))
