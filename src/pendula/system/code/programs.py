@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +72,15 @@ def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[
         if constant_ones or "t" in expression.names:
             found.append((se.Symbol(name), translate(expression, {n: se.Symbol(n) for n in expression.names})))
     return tuple(found)
+
+
+@lru_cache(maxsize=16)  # formulations of one mechanism share it: it does not depend on their equations
+def _motion(model: Model, maximal: bool, inputs: tuple[Any, ...], parameters: tuple[Any, ...]) -> Native:
+    """Velocities and accelerations of all bodies, by inputs and then v', in maximal coordinates or those of the joints."""
+    found = derive_motions(BodyCoordinates(model) if maximal else Mechanism(model))
+    low = Lowering([*inputs, *found.accelerations], parameters, found.definitions)
+    flat = [x for j in model.tree for vector in found.motions[j.child.body] for x in vector]
+    return compile_program(low.program, [low(e) for e in flat], quick=True)
 
 
 class Programs:
@@ -280,15 +289,10 @@ class Programs:
     def motion(self, parameters: Array) -> Compiled:
         """Velocities and accelerations of all bodies; v' is an extra input."""
 
-        def build() -> Native:
-            eq = self._equations
-            found = derive_motions(BodyCoordinates(eq.model) if eq.nodes else Mechanism(eq.model))
-            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
-            bodies = [j.child.body for j in eq.model.tree]
-            flat = [x for body in bodies for vector in found.motions[body] for x in vector]
-            return compile_program(low.program, [low(e) for e in flat], quick=True)
-
-        return self.bind("motion", parameters, build)
+        eq = self._equations
+        return self.bind(
+            "motion", parameters, lambda: _motion(eq.model, bool(eq.nodes), (eq.t, *eq.q, *eq.v, *eq.u), tuple(eq.p))
+        )
 
     def transmitted(self, parameters: Array) -> Compiled:
         """Force and torque in every joint (constraint wrenches); v' and lam are extra inputs."""
