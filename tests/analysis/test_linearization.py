@@ -257,7 +257,7 @@ def test_random_damped_and_gyroscopic_systems(seeds: range) -> None:
 def test_random_mechanisms_with_springs_at_their_equilibria() -> None:
     """Library-like random trees in the plane and in space, brought to balance by a spring on every speed."""
     count = 0
-    for seed in range(12):
+    for seed in range(9):
         base = random_mechanism(seed, driven=False, forces=False, closed=False)
         if any(joint.quaternion() for joint in base.tree):
             continue

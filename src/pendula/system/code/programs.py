@@ -76,7 +76,7 @@ def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[
 
 @lru_cache(maxsize=16)  # formulations of one mechanism share it: it does not depend on their equations
 def _motion(model: Model, maximal: bool, inputs: tuple[Any, ...], parameters: tuple[Any, ...]) -> Native:
-    """Velocities and accelerations of all bodies, by inputs and then v', in maximal coordinates or those of the joints."""
+    """Velocities and accelerations of all bodies, in maximal or in the joints' coordinates; v' are further inputs."""
     found = derive_motions(BodyCoordinates(model) if maximal else Mechanism(model))
     low = Lowering([*inputs, *found.accelerations], parameters, found.definitions)
     flat = [x for j in model.tree for vector in found.motions[j.child.body] for x in vector]
