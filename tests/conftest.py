@@ -8,12 +8,12 @@ from functools import lru_cache
 
 import pytest
 
-from pendula.system.code import llvm, module, programs
+from pendula.system.code import llvm, module
 from pendula.system.taylor import code as taylor_code
 from tests.helpers import VARIANTS
 
 # Tests make the same few systems again and again: equal LLVM text is compiled once, and what it gives is never changed.
-llvm.build_module = taylor_code.build_module = lru_cache(maxsize=1000)(module.build_module)
+build_module = llvm.build_module = taylor_code.build_module = lru_cache(maxsize=1000)(module.build_module)
 
 gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default looks for cycles among them all the time
 
@@ -21,9 +21,9 @@ gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default loo
 @pytest.fixture(scope="module")
 def quick_code() -> Iterator[None]:
     """Programs compiled the quick way: where each is called some hundred times, that takes less time in all."""
-    thorough = programs.compile_program
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "compile_program", lambda *given, **rest: thorough(*given, **(rest | {"quick": True})))
+        for user in (llvm, taylor_code):
+            patch.setattr(user, "build_module", lambda text, optimization: build_module(text, 0))
         yield
 
 

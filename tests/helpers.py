@@ -541,13 +541,24 @@ def in_turn(names: Iterable[Any], ways: Iterable[Any], *, whole: Container[Any] 
     return found
 
 
-def formulations_in_turn(names: Iterable[Any]) -> list[Any]:
-    """Pairs of a name and formulations to compare: some in every run, every one in all tests."""
-    found = []
+def formulations_in_turn(names: Iterable[Any], choose: Callable[[int], tuple[str, ...]] | None = None) -> list[Any]:
+    """Pairs of a name and formulations to compare: some in every run, every one in all tests.
+
+    ``choose`` gives those of every run by their turn; default: :func:`some_formulations`.
+    """
+    found, choose = [], choose or some_formulations
     for k, name in enumerate(names):
-        found.append(pytest.param(name, some_formulations(k), id=f"{name}-some"))
+        found.append(pytest.param(name, choose(k), id=f"{name}-some"))
         found.append(pytest.param(name, tuple(formulations()), marks=pytest.mark.slow, id=f"{name}-all"))
     return found
+
+
+def two_formulations(turn: int) -> tuple[str, ...]:
+    """Two formulations, taken in turn: three neighbouring turns have every one, ten have every two."""
+    names = [*formulations()]
+    step = 1 + turn // len(names) % 2
+    first = 2 * turn % len(names) if step == 1 else turn % len(names)
+    return names[first], names[(first + step) % len(names)]
 
 
 def some_formulations(turn: int) -> tuple[str, ...]:

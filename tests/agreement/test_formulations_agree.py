@@ -30,13 +30,14 @@ from tests.helpers import (
     regular,
     some_formulations,
     states,
+    two_formulations,
 )
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 
 AGREES = 1e-10
 """Relative difference: round-off (1e-16) of some hundred operations, times a condition of at most 1e5."""
-STATES = 100
+STATES = 40
 NAMES = tuple(formulations())
 
 SEEDS = (9, 14, 15, 18, 20, 26, 32, 33, 40)
@@ -155,23 +156,15 @@ def _assert_mass_is_positive(system: pendula.results.System, t: Array, q: Array)
         assert np.linalg.eigvalsh(free.T @ mass @ free)[0] > 0
 
 
-@pytest.mark.parametrize(("name", "compared"), formulations_in_turn(VARIANTS))
+@pytest.mark.parametrize(("name", "compared"), formulations_in_turn(VARIANTS, two_formulations))
 def test_formulations_agree_on_library_mechanism(name: str, compared: tuple[str, ...]) -> None:
     systems = {f: library_system(name, f) for f in compared}
-    first = systems[compared[0]]
+    first = next(s for s in systems.values() if not s.equations.nodes)  # one in the joints' coordinates
     t, q, v = regular(first, *states(first, STATES))
     assert len(t) >= STATES // 2
     _assert_agree(systems, t, q, v)
-
-
-@pytest.mark.parametrize(("name", "tried"), formulations_in_turn(VARIANTS))
-def test_mass_matrix_of_library_mechanism_is_symmetric_and_positive_on_allowed_motions(
-    name: str, tried: tuple[str, ...]
-) -> None:
-    for formulation in tried:
-        system = library_system(name, formulation)
-        t, q, _ = states(system, 20, seed=3)
-        _assert_mass_is_positive(system, t, q)
+    for system in systems.values():
+        _assert_mass_is_positive(system, t[:20], system.in_joints.place(q[:20], v[:20], t[:20])[0])
 
 
 @pytest.mark.parametrize("name", ["double-pendulum", "hoop-bead", "four-bar", "spatial-rod: quaternion, spatial"])
@@ -185,7 +178,7 @@ def test_certificate_of_library_mechanism_passes(name: str) -> None:
 
 def _check_random(model: pendula.Model, compared: tuple[str, ...] = NAMES) -> None:
     systems = {f: pendula.compile_system(model, f) for f in compared}
-    first = systems[compared[0]]
+    first = next(s for s in systems.values() if not s.equations.nodes)  # one in the joints' coordinates
     t, q, v = regular(first, *states(first, 20))
     assert len(t) >= 1
     _assert_agree(systems, t, q, v)
@@ -196,12 +189,12 @@ def _one_of_more(seed: int) -> pendula.Model:
     return random_mechanism(seed, closed=seed % 3 == 0 or None)
 
 
-@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(SEEDS))
+@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(SEEDS, two_formulations))
 def test_formulations_agree_on_random_mechanism(seed: int, compared: tuple[str, ...]) -> None:
     _check_random(random_mechanism(seed), compared)
 
 
-@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(CLOSED_SEEDS))
+@pytest.mark.parametrize(("seed", "compared"), formulations_in_turn(CLOSED_SEEDS, two_formulations))
 def test_formulations_agree_on_random_mechanism_with_a_loop(seed: int, compared: tuple[str, ...]) -> None:
     model = random_mechanism(seed, closed=True)
     assert model.closures
@@ -235,15 +228,16 @@ def test_formulations_agree_on_more_random_mechanisms_of_six_bodies(seed: int) -
 
 def test_every_run_compares_every_two_formulations() -> None:
     """On library mechanisms, and on trees, loops and large ones: each formulation, though in turn."""
-    chosen = {name: some_formulations(k) for k, name in enumerate(VARIANTS)}
+    chosen = {name: two_formulations(k) for k, name in enumerate(VARIANTS)}
     assert {pair for some in chosen.values() for pair in combinations(sorted(some), 2)} == {
         *combinations(sorted(NAMES), 2)
     }
     closed = [name for name in VARIANTS if VARIANTS[name]().closures]
     for names in (closed, [n for n in VARIANTS if is_driven(n)], [n for n in VARIANTS if has_ball(n)]):
         assert {f for name in names for f in chosen[name]} == {*NAMES}
-    for seeds in (SEEDS, CLOSED_SEEDS, LARGE_SEEDS, CLOSING):
-        assert {f for k in range(len(seeds)) for f in some_formulations(k)} == {*NAMES}
+    assert {f for k in range(len(LARGE_SEEDS)) for f in some_formulations(k)} == {*NAMES}
+    for seeds in (SEEDS, CLOSED_SEEDS, CLOSING):
+        assert {f for k in range(len(seeds)) for f in two_formulations(k)} == {*NAMES}
 
 
 def _elements(model: pendula.Model) -> set[str]:
@@ -302,11 +296,11 @@ def test_more_random_mechanisms_use_every_joint_and_force_and_closing_joint() ->
     assert min(counts[group] for group in GROUPS) >= len(models) / 6, counts
 
 
-@pytest.mark.parametrize(("kind", "compared"), formulations_in_turn(CLOSING))
+@pytest.mark.parametrize(("kind", "compared"), formulations_in_turn(CLOSING, two_formulations))
 def test_formulations_agree_on_every_closing_joint_in_space(kind: str, compared: tuple[str, ...]) -> None:
     model = closed_chain(kind)
     systems = {f: pendula.compile_system(model, f) for f in compared}
-    first = systems[compared[0]]
+    first = next(s for s in systems.values() if not s.equations.nodes)  # one in the joints' coordinates
     rows = {"coincident": 3, "point-on-line": 2, "universal": 4, "spherical": 3, "fixed": 6}.get(kind, 5)
     held = {f: s.equations.nodes[-1].rows[1] if s.equations.nodes else 0 for f, s in systems.items()}
     assert {s.equations.loop_rows - held[f] for f, s in systems.items()} == {rows}

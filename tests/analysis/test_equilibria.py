@@ -20,7 +20,7 @@ from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stiffening import loosened, round_the_turn, spring_parameters
 from pendula.analysis.equilibria.turning import Turning
 from pendula.errors import NotAnEquilibrium, NotSupported, UsageError
-from tests.helpers import random_mechanism
+from tests.helpers import random_mechanism, slow_too
 
 CLOSE = 1e-9
 """Refined equilibria are rounding away from the truth; this leaves room for stiffness that is small."""
@@ -135,7 +135,7 @@ def test_proofs_for_random_mechanisms_against_a_dense_scan(seed):
 # -- chains ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("links", range(1, 9))
+@pytest.mark.parametrize("links", slow_too([1, 2, 3, 5], [4, 6, 7, 8]))
 def test_chain_has_two_to_the_n(links):
     found = find_equilibria(system(library.chain(links=links)))
     assert found.complete == "proven"
@@ -209,7 +209,7 @@ def _weak_chain(links, k):
     return moments
 
 
-@pytest.mark.parametrize(("links", "count"), [(2, 25), (3, 125)])
+@pytest.mark.parametrize(("links", "count"), [(2, 25), pytest.param(3, 125, marks=pytest.mark.slow)])
 def test_weak_springs_keep_every_vertex_of_the_box(links, count):
     k = 0.02 * 9.81
     found = find_equilibria(system(library.chain(links=links, stiffness=k)))

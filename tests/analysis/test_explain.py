@@ -24,9 +24,8 @@ amplified by mass matrices with a condition of up to 1e5 (limit of the random st
 
 EVERY_DAY = [
     *(("double-pendulum", formulation) for formulation in TOLD),
-    ("double-physical-pendulum", "projection"),
     ("spatial-rod", "lagrange"),
-    ("four-bar", "projection"),
+    ("four-bar", "lagrange"),
     ("hoop-bead", "kane"),
 ]
 """Planar and spatial, a loop, a prescribed motion, springs and dampers."""

@@ -177,7 +177,7 @@ ONE_SYMMETRY: dict[str, tuple[Spring, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", ONE_SYMMETRY)
+@pytest.mark.parametrize("name", slow_too(["its own axis", "the vertical"], ["the vertical, stiff"]))
 def test_one_symmetry_leaves_circles(name: str) -> None:
     """Circles of equilibria are told apart by what the turns do not change; Newton's method finds the same ones."""
     springs = ONE_SYMMETRY[name]

@@ -175,7 +175,7 @@ def ball(
     )
 
 
-@pytest.mark.parametrize(("bodies", "moment"), [(1, "Ix"), (1, 0.3), (2, "Ix")])
+@pytest.mark.parametrize(("bodies", "moment"), [(1, "Ix"), (1, 0.3), pytest.param(2, "Ix", marks=pytest.mark.slow)])
 def test_bodies_on_ball_joints_hang_stably_and_stand_unstably(bodies: int, moment: object) -> None:
     """They turn freely about the vertical; with a symmetric body each about its own axis."""
     model = ball(bodies=bodies, Iy=moment)

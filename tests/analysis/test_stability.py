@@ -168,7 +168,7 @@ def test_partly_damped_chain_is_asymptotically_stable_where_damping_reaches() ->
 
 def test_range_of_a_pushed_oscillator() -> None:
     system = oscillator("-(k - 2)*x - 0.4*x_dot", k=3.0)
-    found = pendula.linear.stability_over(system, "k", 0, 5)
+    found = pendula.linear.stability_over(system, "k", 0, 5, samples=50)
     assert found.values.tolist() == [2.0]
     assert [r.verdict for r in found.ranges] == ["unstable", "asymptotically stable"]
     assert "k = 2" in str(found)
@@ -194,7 +194,7 @@ def test_flutter_boundary_with_damping_is_that_of_routh_and_hurwitz() -> None:
 
 def test_two_edges_are_found() -> None:
     system = oscillator("-(k - 1)*(k - 3)*x - x_dot", k=0.5)
-    found = pendula.linear.stability_over(system, "k", 0, 4)
+    found = pendula.linear.stability_over(system, "k", 0, 4, samples=50)
     np.testing.assert_allclose(found.values, [1.0, 3.0], rtol=1e-12)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable", "asymptotically stable"]
 
@@ -202,12 +202,13 @@ def test_two_edges_are_found() -> None:
 def test_an_equilibrium_that_moves_is_followed_until_it_is_lost() -> None:
     """x^2 = k: the branch sqrt(k) ends at k = 0."""
     system = oscillator("k - x**2 - x_dot", k=1.0)
-    found = pendula.linear.stability_over(system, "k", 0.5, 4, at={"x": 1.0})
+    found = pendula.linear.stability_over(system, "k", 0.5, 4, at={"x": 1.0}, samples=50)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable"]
     middle = found.ranges[0].stability
     assert middle is not None
     assert middle.at["x"] == pytest.approx(np.sqrt(2.25), rel=1e-10)
-    lost = pendula.linear.stability_over(oscillator("-k - x**2 - x_dot", k=-1.0), "k", -4, 1, at={"x": 2.0})
+    gone = oscillator("-k - x**2 - x_dot", k=-1.0)
+    lost = pendula.linear.stability_over(gone, "k", -4, 1, at={"x": 2.0}, samples=50)
     assert [r.verdict for r in lost.ranges] == ["asymptotically stable", "no equilibrium nearby"]
     assert lost.values[0] == pytest.approx(0.0, abs=1e-3)
 
@@ -228,7 +229,7 @@ def test_an_equilibrium_that_meets_another_is_said_to() -> None:
     """The tilted bead sinks as g grows, cos(theta) = g / (r Omega^2), and meets the one at the bottom at g = r Omega^2."""
     system = pendula.compile_system(library.hoop_bead())
     square = system.model.parameter_values["Omega"] ** 2
-    found = pendula.linear.stability_over(system, "g", 5.0, 30.0, at={"theta": np.arccos(5.0 / square)})
+    found = pendula.linear.stability_over(system, "g", 5.0, 30.0, at={"theta": np.arccos(5.0 / square)}, samples=50)
     assert found.values == pytest.approx([square], rel=1e-8)
     assert found.critical[0].meets
     assert "meets another equilibrium" in str(found)

@@ -7,6 +7,7 @@ import pytest
 
 import pendula
 from pendula.analysis.linear.quadratic import longest_chain
+from tests.helpers import slow_too
 
 
 def masses(*forces: str) -> pendula.Model:
@@ -131,7 +132,7 @@ def test_a_stiff_spring_on_the_cart_leaves_its_pendulum_two_equilibria(stiffness
     assert [pendula.stability(cart, one).verdict for one in found] == ["stable", "unstable"]
 
 
-@pytest.mark.parametrize("name", ["spherical pendulum", "two equal pendulums"])
+@pytest.mark.parametrize("name", slow_too(["two equal pendulums"], ["spherical pendulum"]))
 def test_equal_frequencies_do_not_make_a_symbolic_model_unstable(name: str) -> None:
     """Both squares of frequencies are g/l: a double root of the polynomial, and all roots on the imaginary axis."""
     from pendula.model import Model

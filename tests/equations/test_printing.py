@@ -90,7 +90,7 @@ CLASHING = pendula.Model(
 THOROUGH = ("four-bar",)
 """printed by every formulation in every run of the tests, the others by one"""
 PAIRS = in_turn((*NAMES, "piecewise"), FORMULATIONS, whole=THOROUGH)
-EVERY_DAY = {name for k, name in enumerate((*NAMES, "piecewise")) if k % 2 == 0 or name in THOROUGH}
+EVERY_DAY = {*NAMES[::4], *THOROUGH, "hoop-bead", "free-body", "piecewise"}
 """programs of these are generated and run in every run of the tests, of the others by all tests"""
 CASES = [
     pytest.param(p.values, marks=p.marks if p.values[0] in EVERY_DAY else pytest.mark.slow, id=p.id) for p in PAIRS

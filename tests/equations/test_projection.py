@@ -280,7 +280,7 @@ def _driven_from_ground(model: Model) -> bool:
     return any(getattr(j, "motion", None) and getattr(j, "measured_from", "") == "ground" for j in model.joints)
 
 
-@pytest.mark.parametrize("seed", slow_too([0, 1, 1000, 1002], [*range(2, 14), 1001, *range(1003, 1008)]))
+@pytest.mark.parametrize("seed", slow_too([0, 1, 1002], [*range(2, 14), 1000, 1001, *range(1003, 1008)]))
 def test_bodies_of_random_mechanism_balance_under_what_joints_transmit(seed: int) -> None:
     model = random_mechanism(seed, forces=False, closed=seed >= 1000)
     if _driven_from_ground(model):  # the drive's torque comes from ground, not through a joint
@@ -289,7 +289,7 @@ def test_bodies_of_random_mechanism_balance_under_what_joints_transmit(seed: int
     _assert_bodies_balance(system, *regular(system, *states(system, 5)))
 
 
-@pytest.mark.parametrize("seed", slow_too([0, 2, 1000, 1001, 1002], [1, *range(3, 14), *range(1003, 1008)]))
+@pytest.mark.parametrize("seed", slow_too([0, 2, 1001, 1002], [1, *range(3, 14), 1000, *range(1003, 1008)]))
 def test_joints_of_random_mechanism_without_loads_do_no_work(seed: int) -> None:
     model = random_mechanism(seed, forces=False, driven=False, closed=seed >= 1000)
     system = pendula.compile_system(model, "projection")

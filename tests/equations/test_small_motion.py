@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -49,12 +51,18 @@ def test_example_2_of_paper_001_term_by_term():
         assert sp.expand(plain - expected) == 0
 
 
+@cache
+def at_lowest(name):
+    """A library mechanism by Kane's method, its lowest equilibrium, and its small motion in symbols."""
+    system = pendula.compile_system(name, "kane")
+    rest = pendula.equilibria.lowest_equilibrium(system)
+    return system, rest, pendula.linear.linearize_symbolic(name, rest)
+
+
 @pytest.mark.parametrize("name", slow_too(["slider-crank"], ["four-bar"]))
 def test_loops_agree_with_the_numeric_linear_model(name):
     """Constraint forces add geometric stiffness; eigenvalues do not depend on which coordinate is independent."""
-    system = pendula.compile_system(name)
-    rest = pendula.equilibria.lowest_equilibrium(system)
-    found = pendula.linear.linearize_symbolic(name, rest)
+    system, rest, found = at_lowest(name)
     M, K = (numbers(X, found, system.model) for X in (found.M, found.K))
     expected = pendula.linearize(system, rest)
     ours = np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)
@@ -84,13 +92,18 @@ CASES = {
 }
 
 
+@cache
+def case(name):
+    """The small motion of a case in symbols."""
+    return pendula.linear.linearize_symbolic(library.mechanisms()[name].make(), CASES[name])
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_told_terms_add_up_to_the_equations_and_their_linear_parts_to_the_derivative(name):
     """M v' - f - G^T lam of the compiled system at random states, and its central differences at the point."""
     model = library.mechanisms()[name].make()
     system = pendula.compile_system(model, "lagrange", engine="symbolic")
-    at = CASES[name] if CASES[name] is not None else pendula.equilibria.lowest_equilibrium(system)
-    found = pendula.linear.linearize_symbolic(model, at)
+    found = at_lowest(name)[2] if CASES[name] is None else case(name)
     n = len(system.layout.speeds)
     a, lam = np.linspace(0.3, 0.7, n), np.linspace(-0.4, 0.9, system.loop_rows)
     t, q, v = random_states(system, 2, seed=5)
@@ -118,7 +131,7 @@ def test_linear_parts_are_the_derivative_of_their_terms():
     rng = np.random.default_rng(1)
     for name in ("double-pendulum", "hoop-bead", "piston-bar"):
         model = library.mechanisms()[name].make()
-        found = pendula.linear.linearize_symbolic(model, CASES[name])
+        found = case(name)
         base = {"theta": np.arccos(9.81 / 20)} if name == "hoop-bead" else {}
         for told in found.equations:
             for x in told.terms:

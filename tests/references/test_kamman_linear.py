@@ -89,7 +89,7 @@ def test_example_4_cases_the_paper_leaves_out() -> None:
 
 
 def test_example_4_range_of_the_rate() -> None:
-    found = pendula.linear.stability_over(hoop(), "Omega", 0.5, 6.0, at={"theta": 0})
+    found = pendula.linear.stability_over(hoop(), "Omega", 0.5, 6.0, at={"theta": 0}, samples=50)
     printed(found.values, [np.sqrt(9.81)], 1e-12)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "unstable"]
     assert found.critical[0].stability is not None
@@ -226,7 +226,7 @@ def test_exercise_8_1_other_equilibria() -> None:
 
 def test_exercise_8_1_range_of_the_stiffness() -> None:
     """k > 22.5 lb/ft, and not at 22.5 itself, where the potential is -theta^4/8 times a force."""
-    found = pendula.linear.stability_over(piston(), "k", 0, 50, at={"theta": 0})
+    found = pendula.linear.stability_over(piston(), "k", 0, 50, at={"theta": 0}, samples=50)
     assert found.values.tolist() == [22.5]
     assert [r.verdict for r in found.ranges] == ["unstable", "asymptotically stable"]
     edge = found.critical[0].stability

@@ -250,7 +250,7 @@ def test_thirty_one_bars_close_exactly_with_links_of_one_length_and_move() -> No
 
 
 def test_very_long_linkage_closes() -> None:
-    values = library.linkage(bars=1001).parameter_values
+    values = library.linkage(bars=401).parameter_values
     assert values["last"] == pytest.approx(1.0, abs=1e-9)
 
 

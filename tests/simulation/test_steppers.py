@@ -8,7 +8,7 @@ import pytest
 import pendula
 from pendula import library
 from pendula.errors import NotSupported, UsageError
-from tests.helpers import VARIANTS, library_system
+from tests.helpers import VARIANTS, library_system, slow_too
 
 STIFF_DAMPING = 1e3
 """[N m s/rad] in the pivot of a pendulum that weighs some kilograms: eigenvalues near -3e3 and -5e-3 per second."""
@@ -130,7 +130,7 @@ def test_a_stiff_loop_is_noticed_with_projection_too() -> None:
     assert _stiff_notes(pendula.simulate(system, 5.0, samples=500))
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", slow_too([n for n in VARIANTS if ":" not in n], [n for n in VARIANTS if ":" in n]))
 def test_library_mechanisms_are_not_said_to_be_stiff(name: str) -> None:
     system = library_system(name)
     for stepper in ("dop853", "rk45"):

@@ -85,7 +85,7 @@ MECHANISMS: dict[str, Callable[[int], Model]] = {
 
 @pytest.mark.parametrize("kind", MECHANISMS)
 def test_set_up_takes_calls_in_proportion_to_the_bodies(kind: str) -> None:
-    small, large = (100, 400) if kind != "chain" else (1000, 4000)
+    small, large = (100, 400) if kind != "chain" else (400, 1600)
     ready(MECHANISMS[kind], 10)  # loads modules and kernels
     first, second = (calls(lambda n=n: ready(MECHANISMS[kind], n)) for n in (small, large))
     assert second < 4.2 * first

@@ -123,7 +123,7 @@ def test_larger_tolerances_cost_fewer_evaluations_and_more_error(tmp_path):
     assert list(counts) == sorted(counts)
 
 
-@pytest.mark.parametrize("mechanism", ["driven-chain", "four-bar", "heavy-top", "foucault"])
+@pytest.mark.parametrize("mechanism", slow_too(["four-bar", "heavy-top"], ["driven-chain", "foucault"]))
 def test_forces_on_points_do_the_work_of_their_power(mechanism, tmp_path):
     """w . (pose rates at v - those at rest) = (generalized forces of w) . v, for random weights, speeds and poses."""
     script = """
@@ -143,7 +143,13 @@ def test_forces_on_points_do_the_work_of_their_power(mechanism, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "body"), [("double-pendulum", 1), ("four-bar", 1), ("heavy-top", 0), ("driven-chain", 9)]
+    ("mechanism", "body"),
+    [
+        ("double-pendulum", 1),
+        ("four-bar", 1),
+        ("heavy-top", 0),
+        pytest.param("driven-chain", 9, marks=pytest.mark.slow),
+    ],
 )
 def test_the_work_of_a_hand_is_part_of_the_energy_account(mechanism, body, tmp_path):
     script = f"""
@@ -289,7 +295,7 @@ MODES = {
     "gyro-pendulum": (library.gyro_pendulum, {"g": 7.0}),
     "damped chain": (lambda: library.chain(links=10, damping=0.3), {"l": 0.8, "c": 0.5}),
 }
-QUICK_MODES = ("chain", "double-pendulum", "four-bar", "gyro-pendulum")
+QUICK_MODES = ("double-pendulum", "four-bar", "gyro-pendulum")
 
 
 @pytest.mark.parametrize("mechanism", slow_too(QUICK_MODES, sorted({*MODES} - {*QUICK_MODES})))

@@ -32,6 +32,7 @@ class Constraints:
         self._equations = equations
         self._block = block or self._compiled
         self._known: dict[str, Native] = {}
+        self._sparse: SparseValues | None = None
 
     def _compiled(self, name: str, parameters: Array, values: Callable[[], Sequence[Any]]) -> Compiled:
         eq = self._equations
@@ -68,7 +69,9 @@ class Constraints:
     def jacobian(self, rows: Array, parameters: Array) -> Array:
         """G at every row [t, q, v, u]."""
         eq = self._equations
-        return sparse_rows(eq.G, len(eq.v), rows, lambda values: self._block("G", parameters, values))
+        if self._sparse is None:
+            self._sparse = SparseValues(eq.G, len(eq.v))
+        return self._sparse.rows(rows, lambda values: self._block("G", parameters, values))
 
     def fixed_gaps(self, parameters: Array) -> dict[str, float]:
         """Gaps of the constraints that no motion changes, by name: they depend on the parameters alone."""
@@ -88,12 +91,18 @@ class Constraints:
         return sorted({name for (name, _), value in zip(senses, values, strict=True) if not value > 0})
 
 
-def sparse_rows(
-    matrix: Matrix, width: int, rows: Array, block: Callable[[Callable[[], Sequence[Any]]], Compiled]
-) -> Array:
-    """Values of a sparse matrix of expressions at every row of inputs, shape (rows, height, width)."""
-    found = list(entries(matrix))
-    out = np.zeros((len(rows), len(matrix) * width))
-    if found:
-        out[:, [i * width + j for i, j, _ in found]] = block(lambda: [x for _, _, x in found]).rows(rows)
-    return out.reshape(len(rows), len(matrix), width)
+class SparseValues:
+    """Values of a sparse matrix of expressions; which of its entries are zero is looked up once."""
+
+    def __init__(self, matrix: Matrix, width: int) -> None:
+        found = list(entries(matrix))
+        self._height, self._width = len(matrix), width
+        self._values = [x for _, _, x in found]
+        self._places = np.array([i * width + j for i, j, _ in found], dtype=np.intp)
+
+    def rows(self, rows: Array, block: Callable[[Callable[[], Sequence[Any]]], Compiled]) -> Array:
+        """The matrix at every row of inputs, shape (rows, height, width)."""
+        out = np.zeros((len(rows), self._height * self._width))
+        if self._values:
+            out[:, self._places] = block(lambda: self._values).rows(rows)
+        return out.reshape(len(rows), self._height, self._width)

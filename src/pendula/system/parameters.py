@@ -26,7 +26,7 @@ def parameter_vector(system: System, parameters: Parameters = None) -> Array:
     """Parameters as an array: all defaults, changes by name (dependent parameters follow), or the given array."""
     if parameters is None:
         return system.parameters
-    if isinstance(parameters, Mapping):
+    if type(parameters) is not np.ndarray and isinstance(parameters, Mapping):
         values = system.model.parameters_with(parameters)  # rejects values that make no mechanical sense
         return np.array([values[name] for name in system.layout.parameters], dtype=float)
     vector = np.ascontiguousarray(read_numbers(parameters, "parameters"))

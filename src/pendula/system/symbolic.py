@@ -17,7 +17,7 @@ from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.dynamics import bind_tree
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Compiled, Programs
-from pendula.system.constraints import Constraints, sparse_rows
+from pendula.system.constraints import Constraints, SparseValues
 from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, where
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
@@ -133,11 +133,15 @@ class SymbolicSystem(System):
         """Values of some expressions of the equations at every row."""
         return self._programs.block(name, vector, values).rows(rows)
 
+    @cached_property
+    def _mass(self) -> SparseValues:
+        return SparseValues(self._equations.M, len(self.layout.speeds))
+
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """The mass matrix M, shape (..., speeds, speeds)."""
         rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
         n, vector = len(self.layout.speeds), parameter_vector(self, parameters)
-        M = sparse_rows(self._equations.M, n, rows, lambda values: self._programs.block("M", vector, values))
+        M = self._mass.rows(rows, lambda values: self._programs.block("M", vector, values))
         return M.reshape(*batch, n, n)
 
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:

@@ -13,7 +13,7 @@ from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
 from pendula.analysis.equilibria.families import find_directions, stationary_at
 from pendula.analysis.equilibria.poles import at_pole
 from pendula.analysis.equilibria.spins import with_spins
-from pendula.analysis.equilibria.stationary import speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary, speed_sizes
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
 from pendula.arguments import read_table
@@ -191,8 +191,11 @@ def equilibrium_at(
             "  Try: find_equilibria(system) to find the equilibria.",
             residual=share,
         )
-    _refuse_hidden_force(balance, state)
-    return describe(balance, state.q, state.v, share, name)
+    problem = stationary_at(balance, state.q, state.v)
+    singular = is_singular(problem, state.q)
+    if singular:
+        _refuse_hidden_force(problem, state)
+    return describe(balance, state.q, state.v, share, name, None if rates else (problem, singular))
 
 
 def _largest_force(system: System, left: Array, given: Collection[str]) -> str:
@@ -213,10 +216,9 @@ def _largest_force(system: System, left: Array, given: Collection[str]) -> str:
     return f'an unbalanced {kind} of {force[worst]:.6g} {unit} remains on "{layout.speeds[worst]}"{where}'
 
 
-def _refuse_hidden_force(balance: Balance, state: State) -> None:
-    """Raises NotAnEquilibrium if a pose only appears balanced because a chart is singular there."""
-    problem = stationary_at(balance, state.q, state.v)
-    if is_singular(problem, state.q) and not balanced_nearby(problem, state.q, np.random.default_rng(0)):
+def _refuse_hidden_force(problem: Stationary, state: State) -> None:
+    """Raises NotAnEquilibrium if a singular pose only appears balanced because of its chart."""
+    if not balanced_nearby(problem, state.q, np.random.default_rng(0)):
         raise NotAnEquilibrium(
             "this state is not an equilibrium: the coordinates of a joint are singular there and hide a force; "
             "at nearby poses the bodies accelerate.\n"
@@ -232,11 +234,13 @@ def in_coordinates_of(system: System, found: Equilibrium, state: State) -> Equil
     return replace(found, q=q, v=v, multipliers=balance.multipliers(q, v), layout=system.layout, system=system)
 
 
-def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -> Equilibrium:
-    """The properties of an equilibrium."""
+def describe(
+    balance: Balance, q: Array, v: Array, residual: float, name: str, known: tuple[Stationary, bool] | None = None
+) -> Equilibrium:
+    """The properties of an equilibrium; ``known``: :func:`stationary_at` and whether a chart is singular, if known."""
     system = balance.system
     state = State(0.0, np.asarray(q, dtype=float), np.asarray(v, dtype=float), system.layout)
-    there = at_pole(system, state, balance.parameters)
+    there = None if known else at_pole(system, state, balance.parameters)
     if there is not None:
         twin, regular = there
         found = describe(Balance(twin, balance.inputs, balance.parameters), regular.q, regular.v, residual, name)
@@ -252,8 +256,8 @@ def describe(balance: Balance, q: Array, v: Array, residual: float, name: str) -
     has_potential = float(np.abs(stiffness - stiffness.T).max(initial=0.0)) <= NEUTRAL * largest
     has_potential = has_potential and not kink_at(balance, np.asarray(q), np.asarray(v), lam)
     held = np.abs(sizes[~flat])
-    problem = stationary_at(balance, q, v)
-    singular = is_singular(problem, q)
+    problem = known[0] if known else stationary_at(balance, q, v)
+    singular = known[1] if known else is_singular(problem, q)
     along = find_directions(problem, q)
     condition = float(held.max() / held.min()) if held.size else 1.0
     energies = system.energies(q, v, parameters=balance.parameters)

@@ -105,14 +105,17 @@ class Lowering:
 
     def _sum(self, e: Any) -> int:
         program = self.program
-        level = program.level
+        level, rank = program.level, program.rank.__getitem__
         groups: dict[tuple[int, ...], int] = {}
         for term in e.args:
             coefficient, factors = self._factors(term)
-            state = tuple(program.sorted(k for k in factors if level[k] == STATE))
+            factors.sort(key=rank)
+            state = tuple([k for k in factors if level[k] == STATE])
             weight = program.constant(coefficient)
-            for k in program.sorted(k for k in factors if level[k] != STATE):
-                weight = program.multiply(weight, k)
+            if len(state) < len(factors):
+                for k in factors:
+                    if level[k] != STATE:
+                        weight = program.multiply(weight, k)
             groups[state] = program.add(groups[state], weight) if state in groups else weight
         alone = groups.pop((), program.zero)
         # terms that share a coefficient are added before they are multiplied by it

@@ -85,14 +85,22 @@ class Program:
 
     def _place(self, op: Op, level: int) -> None:
         """Ranks a new value: parameters before the state, simple values before compound ones, then by a hash."""
-        height, mixed = 0, op.place
-        if op.parts:
-            height = 1 + max(self._height[k] for k in op.parts)
-            crc = self._crc.setdefault(op.name, zlib.crc32(op.name.encode()))
-            mixed = hash((_KINDS[op.kind], crc, *(self.rank[k] for k in op.parts)))
-        elif op.kind == "const":
-            mixed = hash((op.number,))
-        self._height.append(height)
+        kind, parts, name, number, mixed = op
+        height, heights, rank = 0, self._height, self.rank
+        if parts:
+            crc = self._crc.get(name)
+            if crc is None:
+                crc = self._crc[name] = zlib.crc32(name.encode())
+            if len(parts) == 2:  # nearly all
+                a, b = parts
+                height = 1 + (heights[a] if heights[a] > heights[b] else heights[b])
+                mixed = hash((_KINDS[kind], crc, rank[a], rank[b]))
+            else:
+                height = 1 + max([heights[k] for k in parts])
+                mixed = hash((_KINDS[kind], crc, *[rank[k] for k in parts]))
+        elif kind == "const":
+            mixed = hash((number,))
+        heights.append(height)
         self.rank.append((level * _HEIGHTS + min(height, _HEIGHTS - 1)) * (_HASHES + 1) + (mixed & _HASHES))
 
     def _of(self, kind: Kind, *parts: int, name: str = "") -> int:
@@ -103,7 +111,8 @@ class Program:
         return sorted(values, key=self.rank.__getitem__)
 
     def _commuting(self, kind: Kind, a: int, b: int) -> int:
-        return self._of(kind, a, b) if self.rank[a] <= self.rank[b] else self._of(kind, b, a)
+        level = max(self.level[a], self.level[b])
+        return self._new(kind, (a, b) if self.rank[a] <= self.rank[b] else (b, a), level)
 
     # -- arithmetic -----------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Compiled:
     native: Native
     prepared: Array
 
-    @property
+    @cached_property
     def context(self) -> int:
         """Address of the prepared parameters."""
         return int(self.prepared.ctypes.data)
@@ -74,6 +74,15 @@ def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[
     return tuple(found)
 
 
+@lru_cache(maxsize=16)  # formulations of one mechanism share it: it does not depend on their equations
+def _motion(model: Model, maximal: bool, inputs: tuple[Any, ...], parameters: tuple[Any, ...]) -> Native:
+    """Velocities and accelerations of all bodies, in maximal or in the joints' coordinates; v' are further inputs."""
+    found = derive_motions(BodyCoordinates(model) if maximal else Mechanism(model))
+    low = Lowering([*inputs, *found.accelerations], parameters, found.definitions)
+    flat = [x for j in model.tree for vector in found.motions[j.child.body] for x in vector]
+    return compile_program(low.program, [low(e) for e in flat], quick=True)
+
+
 class Programs:
     """Compiles blocks of the equations on first use and keeps them. All read t, q, v, u, then extra inputs.
 
@@ -85,12 +94,16 @@ class Programs:
         self._equations = equations
         self._lowerings: dict[tuple[bool, bool], Lowering] = {}
         self._known: dict[str, Native] = {}
+        self._bound: dict[str, tuple[bytes, Compiled]] = {}
         self._series: dict[int, NativeSeries] = {}
 
     def bind(self, name: str, parameters: Array, build: Callable[[], Native]) -> Compiled:
-        """The program of that name with parameters prepared; compiled if it is new."""
-        native = self.native(name, build)
-        return Compiled(native, prepared_parameters(native, parameters))
+        """The program of that name with parameters prepared; compiled if it is new, kept for the last parameters."""
+        key, known = parameters.tobytes(), self._bound.get(name)
+        if known is None or known[0] != key:
+            native = self.native(name, build)
+            known = self._bound[name] = key, Compiled(native, prepared_parameters(native, parameters))
+        return known[1]
 
     def block(
         self, name: str, parameters: Array, entries: Callable[[], Sequence[Any]], *, quick: bool = True
@@ -276,15 +289,10 @@ class Programs:
     def motion(self, parameters: Array) -> Compiled:
         """Velocities and accelerations of all bodies; v' is an extra input."""
 
-        def build() -> Native:
-            eq = self._equations
-            found = derive_motions(BodyCoordinates(eq.model) if eq.nodes else Mechanism(eq.model))
-            low = Lowering([eq.t, *eq.q, *eq.v, *eq.u, *found.accelerations], eq.p, found.definitions)
-            bodies = [j.child.body for j in eq.model.tree]
-            flat = [x for body in bodies for vector in found.motions[body] for x in vector]
-            return compile_program(low.program, [low(e) for e in flat], quick=True)
-
-        return self.bind("motion", parameters, build)
+        eq = self._equations
+        return self.bind(
+            "motion", parameters, lambda: _motion(eq.model, bool(eq.nodes), (eq.t, *eq.q, *eq.v, *eq.u), tuple(eq.p))
+        )
 
     def transmitted(self, parameters: Array) -> Compiled:
         """Force and torque in every joint (constraint wrenches); v' and lam are extra inputs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -170,8 +170,10 @@ def mobility(system: System, parameters: Parameters = None, *, look_again: bool 
     return known[key]
 
 
-def regular_poses(system: System) -> list[Pose]:
+def regular_poses(system: System) -> Iterable[Pose]:
     """Poses near the initial one at which G has its largest rank; also caches the mobility."""
+    if not system.loop_rows:
+        return poses_near_start(system)  # all of them, each when it is asked for
     poses = list(poses_near_start(system))
     if system is not system.in_joints.system:
         rank = max((pose.rank for pose in poses), default=0)
