@@ -40,7 +40,7 @@ CASES = {
     "two models": (["show", "chain", "pendulum"], ["pendulum"]),
     "unknown mechanism": (["show", "chian"], ['"chian"', '"chain"']),
     "unknown mechanism far off": (["derive", "zzz"], ['"zzz"', "pendulum"]),
-    "missing file": (["show", "nothing.toml"], ["nothing.toml", "cannot be read"]),
+    "missing file": (["show", "nothing.toml"], ["nothing.toml", "there is no such file"]),
     "missing file in folder": (["simulate", "no/such/file.toml"], ["no/such/file.toml"]),
     "folder as model": (["show", "."], ["."]),
     "folder with toml name": (["show", "folder.toml"], ["folder.toml"]),

@@ -61,7 +61,7 @@ def test_parameters_of_the_command_reach_the_equations(pendula, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, ["mine.toml", "cannot be read"]),
+        (None, ["mine.toml", "there is no such file"]),
         ("equations = [", ["mine.toml", "not valid TOML"]),
         ("", ["mine.toml", "no equations"]),
         ('equations = ["l*teta_ddot"]', ["mine.toml", "equation 1", '"theta_ddot"']),

@@ -92,12 +92,13 @@ def _read(path: str | Path) -> tuple[str, str]:
 def _missing(path: str | Path) -> Problem:
     """The problem of a file that does not exist, with what may have been meant."""
     folder, name = os.path.split(path)
+    stem, ending = os.path.splitext(name)
     try:
-        others = [entry.name for entry in os.scandir(folder or ".") if entry.is_file()]
+        others = [os.path.splitext(entry.name) for entry in os.scandir(folder or ".") if entry.is_file()]
     except OSError:
         return Problem("file", "", "there is no such file, because there is no such folder")
-    near = nearest(name, [x for x in others if os.path.splitext(x)[1] == os.path.splitext(name)[1]])
-    advice = f"did you mean {quote(near)}?" if near else "check its name and its folder"
+    near = nearest(stem, [other for other, other_ending in others if other_ending == ending])
+    advice = f"did you mean {quote(near + ending)}?" if near else "check its name and its folder"
     return Problem("file", "", "there is no such file", advice)
 
 
