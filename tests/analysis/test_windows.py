@@ -143,8 +143,8 @@ def test_a_sleeping_top_at_its_boundary() -> None:
     system = pendula.compile_system(spun_top())
     pendula.linear.stability_over(system, "n", 5, 60, at={}, samples=2)  # compiles
     start = time.process_time()
-    found = pendula.linear.stability_over(system, "n", 5, 60, at={}, samples=100)
-    assert time.process_time() - start < 8  # 25 s if every interval is searched
+    found = pendula.linear.stability_over(system, "n", 5, 60, at={}, samples=200)
+    assert time.process_time() - start < 15  # 50 s if every interval is searched
     assert found.values == pytest.approx([2 * np.sqrt(0.29 * 9.81 * 0.5) / 0.08], rel=1e-8)
     assert verdicts(found) == ["unstable", "undecided"]
     assert str(found.critical[0]) == "undecided"
