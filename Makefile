@@ -200,7 +200,7 @@ kernels-runs: .venv/.ready
 	@$(ALONE) $(RUN) tests.kernels_ahead runs lanes
 
 kernels-recursion: .venv/.ready
-	@$(ALONE) $(RUN) tests.kernels_ahead recursion proofs
+	@$(ALONE) $(RUN) tests.kernels_ahead recursion proofs callbacks
 
 test: ready-to-test
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"

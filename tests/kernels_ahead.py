@@ -10,7 +10,12 @@ import numpy as np
 
 import pendula
 from pendula import library
-from pendula.system.lanes import bind_lanes
+from pendula.numerics.solvers.complement import complement_by_address
+from pendula.numerics.steppers.watch import watch_step
+from pendula.simulation.inputs.kernels import feed
+from pendula.system.lanes import bind_lanes, one_by_one
+from pendula.system.recursion.derivatives import of_turns_and_slides
+from pendula.system.tangent import constrained_deviation_rates, deviation_rates
 
 
 def recursion() -> None:
@@ -63,7 +68,16 @@ def lanes() -> None:
         assert bound.energies.address
 
 
-KINDS = {made.__name__: made for made in (recursion, runs, proofs, lanes)}
+def callbacks() -> None:
+    """What tests of both processes need soon: redundant constraints, deviations from a motion, events, inputs."""
+    made = complement_by_address, deviation_rates, constrained_deviation_rates, one_by_one, watch_step, feed
+    for callback in (*made, of_turns_and_slides):
+        assert callback.address
+    starts = {"theta1": np.linspace(0.1, 0.2, 9)}
+    pendula.simulate_many(library.double_pendulum(), 0.1, starts, stepper="taylor", workers=1)
+
+
+KINDS = {made.__name__: made for made in (recursion, runs, proofs, lanes, callbacks)}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or KINDS:

@@ -23,6 +23,7 @@ if os.name != "posix":
 
 from tests.faults import full_disk, kills
 from tests.faults.writers import Writer, writers
+from tests.helpers import slow_too
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(pendula.__file__).parent
@@ -132,7 +133,7 @@ def children_of(parent):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", slow_too([signal.SIGKILL], [signal.SIGTERM]))
 def test_an_ensemble_whose_process_ends_leaves_no_worker_and_no_file(tmp_path, number):
     (tmp_path / "e.npz").write_text("old")
     command = [sys.executable, "-m", "pendula", "ensemble", "double-pendulum", "--runs", "100000", "--for", "1000"]
