@@ -347,7 +347,7 @@ if __name__ == "__main__":
         if ended > 200 and not said:
             said.append(print("go", flush=True))
 
-    runs = pendula.simulate_many(system, 120.0, (q, None), tol=1e-11, workers=WORKERS, on_progress=tell)
+    runs = pendula.simulate_many(system, 60.0, (q, None), tol=1e-11, workers=WORKERS, on_progress=tell)
     words = {str(o).split(":")[1].split(",")[0].strip() for o in runs.outcome}
     print(len(runs), int(runs.ok.sum()), bool(np.isfinite(runs.end_q[runs.ok]).all()), sorted(words))
 """
