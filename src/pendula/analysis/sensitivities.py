@@ -307,7 +307,7 @@ def _integrated(
         found = integrate(
             deviation_callback(system, run.parameters, along), np.concatenate([start, first.T.ravel()]), span, rtol=tol,
             atol=tol, method="dop853" if stepper.fixed or stepper.series else run.stepper, sample_times=run.t,
-            max_steps=max_steps, max_step=largest_step(system, run.parameters, span, []),
+            max_steps=max_steps, max_step=largest_step(system, run.parameters, span, []), keep_on_interrupt=False,
         )  # fmt: skip
     except ValueError as error:
         raise UsageError(str(error)) from None

@@ -23,6 +23,7 @@ from pendula.analysis.stability.verdict import Stability, stability
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, NotSupported, PendulaError, UsageError
+from pendula.interrupts import whole
 from pendula.model.model import Model
 from pendula.simulation.defaults import TOLERANCE
 from pendula.simulation.simulate import simulate
@@ -205,7 +206,7 @@ class _Maker:
     def add(self, part: str, words: str, make: Callable[[Study], Any]) -> None:
         self.tell(words)
         try:
-            made = make(self.study)
+            made = whole(make, self.study)
         except PendulaError as error:
             self.study = replace(self.study, absent={**self.study.absent, part: str(error)})
             return

@@ -25,7 +25,8 @@ from typing import Any
 
 from pendula.errors import ComputationError, UsageError, WorkerDied
 from pendula.extensions import loaded
-from pendula.parallel.signals import Interrupt, held_back, tidied
+from pendula.interrupts import Interrupt
+from pendula.parallel.signals import held_back, tidied
 from pendula.parallel.worker import carried, main
 from pendula.words import counted
 

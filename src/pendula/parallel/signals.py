@@ -11,7 +11,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from pendula.interrupts import forget_interrupts
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -63,6 +64,7 @@ def _raise(number: int, frame: object) -> None:
 def reset_in_child() -> None:
     """In a process that was just made: keyboard interrupts are for the main process, other signals end this one."""
     _inside.clear()
+    forget_interrupts()
     if hasattr(signal, "set_wakeup_fd"):
         signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -83,26 +85,3 @@ def held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class Interrupt:
-    """Records a keyboard interrupt instead of raising it; a second one is raised."""
-
-    def __init__(self) -> None:
-        self.came = False
-        self._before: Any = None
-
-    def __enter__(self) -> Interrupt:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
-
-    def _note(self, number: int, frame: object) -> None:
-        if self.came:
-            raise KeyboardInterrupt
-        self.came = True

@@ -16,7 +16,7 @@ from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.defaults import LEAST_SCALE
-from pendula.simulation.ensemble import ARRAYS, OUTCOMES
+from pendula.simulation.ensemble import ARRAYS, OUTCOMES, mark_unfinished
 from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts
 from pendula.simulation.trajectory import relative_drift
@@ -74,11 +74,9 @@ def empty_arrays(system: System, chunk: Chunk) -> dict[str, Array]:
     runs, samples = len(chunk.starts), chunk.settings.samples.size
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     shapes = {"q": (samples, nq), "v": (samples, nv), "end_q": (nq,), "end_v": (nv,)}
-    arrays = {name: np.full((runs, *shapes.get(name, ())), np.nan) for name in _BY_RUN}
-    for name in ("code", "steps", "rejected"):
-        arrays[name] = np.zeros(runs, dtype=np.int64)
-    arrays["code"][:] = OUTCOMES.index(Outcome.INTERRUPTED)
-    arrays["end_t"][:] = chunk.starts.t
+    counts = ("code", "steps", "rejected")
+    arrays = {name: np.empty((runs, *shapes.get(name, ())), int if name in counts else float) for name in _BY_RUN}
+    mark_unfinished(arrays, slice(None), chunk.starts.t)
     return arrays
 
 
@@ -91,7 +89,10 @@ class Job:
         self._series: dict[bytes, Series] = {}
 
     def __call__(self, chunk: Chunk, tell: Tell) -> Found:
-        """Integrates the runs of a chunk; ``tell`` is called with the number that have ended."""
+        """Integrates the runs of a chunk; ``tell`` is called with the number that have ended.
+
+        ``KeyboardInterrupt`` of ``tell`` ends the work; the runs that have ended by then are kept.
+        """
         system, starts = self._system, chunk.starts
         bad = starts.not_finite(system)
         failures = {run: f'the initial value of "{name}" is not finite' for run, name in bad.items()}
@@ -109,7 +110,10 @@ class Job:
             keep = np.array([k for k in range(good.size) if k not in unassembled], dtype=int)
             if keep.size:
                 table = table if len(table) == 1 else table[keep]
-                self._run_from(chunk, good[keep], q[keep], v[keep], table, found, tell)
+                try:
+                    self._run_from(chunk, good[keep], q[keep], v[keep], table, found, tell)
+                except KeyboardInterrupt:
+                    found.interrupted = True
         found.failures = {chunk.first + run: text for run, text in sorted(failures.items())}
         for run in failures:
             arrays["code"][run] = _BAD_START if run in bad else _NOT_STARTED
@@ -174,15 +178,14 @@ class Job:
         max_step: float,
     ) -> None:
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
-        singly = Singly(system, found.arrays, at, q, v, t0, settings, table)
+        singly = Singly(system, found.arrays, at, q, v, t0, settings, table, tell)
         if STEPPERS[settings.stepper].series:
             runs, y0 = self._series_runs(chunk, q, v, table, tell, max_step, singly.max_steps)
             self._keep(runs, y0, chunk, at, table, found)
-            if not found.interrupted:
-                singly.repeat_doubtful(settings.samples, runs.sample_y)
+            singly.repeat_doubtful(settings.samples, runs.sample_y)
             return
         if singly.needed():
-            singly.run_all(tell)
+            singly.run_all()
             return
         lanes = self.bound(table)
         extra = lanes.quadratures
@@ -220,8 +223,7 @@ class Job:
             own = np.searchsorted(times, settings.samples)
             kept = replace(runs, sample_t=settings.samples, sample_y=runs.sample_y[:, own])
         self._keep(kept, y0, chunk, at, table, found)
-        if not found.interrupted:
-            singly.repeat_doubtful(times, runs.sample_y)
+        singly.repeat_doubtful(times, runs.sample_y)
 
     def _keep(self, runs: Integrations, y0: Array, chunk: Chunk, at: Array, table: Array, found: Found) -> None:
         """Stores the results of runs, with the energy account at the samples."""
@@ -292,7 +294,7 @@ def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array)
         depth=np.abs(potential).max(axis=1),
         where=runs.t,
         seconds=runs.seconds,
-        interrupted=any(outcome is Outcome.INTERRUPTED for outcome in runs.outcomes),
+        interrupted=runs.interrupted,
     )
 
 

@@ -123,6 +123,9 @@ class Course:
             longer: factor of limits on the length of steps, and of a fixed step.
             longest: the limit of the run itself.
             max_steps: most steps.
+
+        Raises:
+            KeyboardInterrupt: the user interrupted; a part of it would be taken for the whole.
         """
         dynamics, common, _ = self._arguments(longest)
         common["rtol"], common["atol"] = max(common["rtol"] * looser, TIGHTEST), common["atol"] * looser
@@ -131,7 +134,7 @@ class Course:
             common["max_step"] *= longer
         if common.get("step"):
             common["step"] = min(common["step"] * longer, float(np.abs(np.diff(times)).min()))
-        common |= {"y0": y, "t_span": (times[0], times[-1]), "max_steps": max_steps}
+        common |= {"y0": y, "t_span": (times[0], times[-1]), "max_steps": max_steps, "keep_on_interrupt": False}
         return self._integrate(fed(self.system, dynamics, self.vector, self.settings.span)[0], common)
 
     @cached_property

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -213,6 +213,14 @@ ARRAYS = (
     "shortest_step", "longest_step", "parameters",
 )  # fmt: skip
 """Names of the arrays of an ensemble."""
+
+
+def mark_unfinished(arrays: Mapping[str, Array], at: Any, t0: float) -> None:
+    """Makes the arrays of some runs those of runs that were interrupted before their first step."""
+    for values in arrays.values():
+        values[at] = 0 if values.dtype.kind == "i" else np.nan
+    arrays["code"][at] = OUTCOMES.index(Outcome.INTERRUPTED)
+    arrays["end_t"][at] = t0
 
 
 def mapped_array(path: Path, name: str) -> Array:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pendula.errors import NoConvergence
+from pendula.interrupts import Interrupt
 from pendula.numerics.steppers.stepping import Integration
 from pendula.outcome import Outcome
 from pendula.simulation.account import trajectory_of
@@ -150,10 +151,11 @@ def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -
     notes += check_start(system, start, vector)
     if not (course.settings.chart_switching and starts_elsewhere(system, start, vector)):
         system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    run, more, poses, longest, elsewhere = _seen(course)
-    if isinstance(system.inputs, RunInputs):
-        more += system.inputs.after()
-    found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
+    with Interrupt():  # the run then ends after a stretch of steps, and what follows is computed for those
+        run, more, poses, longest, elsewhere = _seen(course)
+        if isinstance(system.inputs, RunInputs):
+            more += system.inputs.after()
+        found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
     if on_failure == "raise" and not found.ok:
         raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +13,7 @@ import numpy as np
 
 from pendula.arguments import read_number
 from pendula.errors import NotSupported, UsageError, WorkerDied
+from pendula.interrupts import Interrupt
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
@@ -127,14 +129,15 @@ def simulate_many(
     refuse_too_many(system, runs, settings.samples.size, save)
     count = _worker_count(workers, runs)
     chunks = _chunks(starts, table, settings, _chunk_size(runs, count, settings, system))
-    with tidied():
+    with tidied(), Interrupt():
         store = Store(system, settings, starts, save)
         try:
-            for found in _results(system, chunks, count, runs, on_progress):
-                if found.failures and bad_starts == "raise":
-                    run, text = next(iter(found.failures.items()))
-                    raise UsageError(f"initial_states: run {run} cannot be started: {text}")
-                store.add(found)
+            with closing(_results(system, chunks, count, runs, on_progress)) as results:
+                for found in results:
+                    if found.failures and bad_starts == "raise":
+                        run, text = next(iter(found.failures.items()))
+                        raise UsageError(f"initial_states: run {run} cannot be started: {text}")
+                    store.add(found)
         except KeyboardInterrupt:
             pass  # runs that were not stored keep their initial outcome, interrupted
         except WorkerDied as error:
@@ -235,7 +238,7 @@ def _chunks(starts: Starts, table: Array, settings: ManySettings, size: int) -> 
 
 def _results(
     system: System, chunks: list[Chunk], workers: int, runs: int, on_progress: Callable[[int, int], object] | None
-) -> Iterator[Found]:
+) -> Generator[Found, None, None]:
     job = Job(system)
     if workers == 1:
         before = 0

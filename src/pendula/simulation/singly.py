@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.interrupts import whole
 from pendula.outcome import Outcome
 from pendula.simulation.charts.switching import has_singular_charts
 from pendula.simulation.defaults import UNTRUSTED
-from pendula.simulation.ensemble import OUTCOMES
+from pendula.simulation.ensemble import OUTCOMES, mark_unfinished
 from pendula.simulation.forces.laws import jumps_of, laws_of
 from pendula.simulation.forces.narrow import ADVICE, NARROW
 from pendula.simulation.simulate import simulate
@@ -53,6 +54,7 @@ class Singly:
         q, v, t0: their initial states and first time.
         settings: what all runs have in common.
         table: their parameters, one row for all or one for each.
+        tell: called with the number of runs that have ended, and of all; raises KeyboardInterrupt to end the work.
     """
 
     system: System
@@ -63,6 +65,7 @@ class Singly:
     t0: float
     settings: ManySettings
     table: Array
+    tell: Callable[[int, int], None]
 
     @cached_property
     def rank(self) -> int:
@@ -140,6 +143,9 @@ class Singly:
 
         Args:
             t, y: times and states of all runs at ``looks`` and samples.
+
+        Raises:
+            KeyboardInterrupt: the work was stopped; runs that are still to be repeated count as unfinished.
         """
         again = np.zeros(len(self.at), dtype=bool)
         if self.rank:
@@ -149,27 +155,34 @@ class Singly:
             again |= self.arrays["code"][self.at] != OUTCOMES.index(Outcome.FINISHED)
         if self.max_steps < self.settings.max_steps:
             again |= self.arrays["code"][self.at] == OUTCOMES.index(Outcome.TOO_MANY_STEPS)
+        again &= self.arrays["code"][self.at] != OUTCOMES.index(Outcome.INTERRUPTED)
+        mark_unfinished(self.arrays, self.at[again], self.t0)
         for k in np.flatnonzero(again):
-            self.run(int(k))
+            self.run(int(k), len(self.at))
 
-    def run_all(self, tell: Callable[[int, int], None]) -> None:
-        """Does all runs one by one."""
+    def run_all(self) -> None:
+        """Does all runs one by one.
+
+        Raises:
+            KeyboardInterrupt: the work was stopped; the runs that have ended are kept.
+        """
         for k in range(len(self.at)):
-            self.run(k)
-            tell(k + 1, len(self.at))
+            self.run(k, k)
+            self.tell(k + 1, len(self.at))
 
-    def _simulated(self, k: int, **more: Any) -> Trajectory:
-        settings = self.settings
-        return simulate(
-            self.system, t_span=(self.t0, settings.t_end), parameters=self.table[k if len(self.table) > 1 else 0],
+    def _simulated(self, k: int, ended: int = 0, **more: Any) -> Trajectory:
+        settings, vector = self.settings, self.table[k if len(self.table) > 1 else 0]
+        return whole(
+            simulate, self.system, t_span=(self.t0, settings.t_end), parameters=vector,
             initial_state=State(self.t0, self.q[k], self.v[k], self.system.layout), tol=settings.tol,
-            atol=settings.atol, stepper=settings.stepper, max_steps=settings.max_steps, **more,
+            atol=settings.atol, stepper=settings.stepper, max_steps=settings.max_steps,
+            on_progress=lambda t, t_end, steps: self.tell(ended, len(self.at)), **more,
         )  # fmt: skip
 
-    def run(self, k: int) -> None:
-        """Does one run and writes its results."""
+    def run(self, k: int, ended: int) -> None:
+        """Does one run and writes its results, after a number of runs have ended."""
         within = self.settings.within
-        run = self._simulated(k, samples=self.settings.samples, events=within.events() if within else None)
+        run = self._simulated(k, ended, samples=self.settings.samples, events=within.events() if within else None)
         end, at = run.state(-1), int(self.at[k])
         values: dict[str, Any] = {
             "end_t": end.t, "end_q": end.q, "end_v": end.v, "code": OUTCOMES.index(run.outcome),

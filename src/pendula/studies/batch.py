@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import PendulaError
+from pendula.interrupts import whole
 from pendula.system.layout import Array
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System
@@ -156,7 +157,7 @@ def one_by_one(
     for k in range(len(batch)):
         if k not in failures:
             try:
-                for name, value in compute(k).items():
+                for name, value in whole(compute, k).items():
                     found.setdefault(name, [None] * len(batch))[k] = value
             except expected as error:
                 failures[k] = reason(error)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import PendulaError
+from pendula.interrupts import whole
 from pendula.simulation.defaults import LOST
 from pendula.simulation.simulate import simulate
 from pendula.storage.files import write_text
@@ -88,7 +89,9 @@ def _follow(found: Sweep, plan: Plan, recipe: Recipe) -> list[Followed]:
         how: dict[str, Any] = {n: values[n][k].item() if n in values else recipe.options[n] for n in HOW}
         how.pop("duration")
         try:
-            run = simulate(recipe.system, end, initial_state=batch.state(k) or None, parameters=batch.vector(k), **how)
+            run = whole(
+                simulate, recipe.system, end, initial_state=batch.state(k) or None, parameters=batch.vector(k), **how
+            )
         except PendulaError:
             continue
         if run.predictability is not None:

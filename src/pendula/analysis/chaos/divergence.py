@@ -9,6 +9,7 @@ from typing import Any
 from pendula.analysis.chaos.separation import Separation, separation
 from pendula.arguments import read_number, read_table
 from pendula.errors import UsageError
+from pendula.interrupts import whole
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.entry import AnySystem, system_of
@@ -95,14 +96,16 @@ def divergence(
     settings: dict[str, Any] = {"parameters": parameters, "tol": tol}
     one = first
     if not isinstance(one, Trajectory):
-        one = simulate(system, duration, initial_state=first, samples=samples, **settings)  # type: ignore[arg-type]
+        given: Any = {"initial_state": first, "samples": samples, **settings}
+        one = whole(simulate, system, duration, **given)
     other = second
     if not isinstance(other, Trajectory):
         start = second if perturbation is None else perturbed(one, perturbation)
         span = (float(one.t[0]), float(one.t[-1]))
         if isinstance(first, Trajectory):
             settings = {"parameters": first.parameters, "tol": first.tolerance, "stepper": first.stepper}
-        other = simulate(system, t_span=span, initial_state=start, samples=one.t, **settings)  # type: ignore[arg-type]
+        again: Any = {"initial_state": start, "samples": one.t, **settings}
+        other = whole(simulate, system, t_span=span, **again)
     found = separation(one, other, threshold=threshold, points=points)
     return Divergence(**vars(found), first=one, second=other)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pendula.analysis.chaos.separation import Separation, separation
 from pendula.errors import UsageError
+from pendula.interrupts import whole
 from pendula.library.lookup import shown
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
@@ -83,8 +84,8 @@ def horizon(
     if not isinstance(run, Trajectory):
         raise UsageError(f"horizon takes a run, found {shown(run)}; use simulate(system, duration)")
     span = (float(run.t[0]), float(run.t[-1]))
-    reference = simulate(
-        run.system, t_span=span, initial_state=run.state(0), parameters=run.parameters, samples=run.t,
+    reference = whole(
+        simulate, run.system, t_span=span, initial_state=run.state(0), parameters=run.parameters, samples=run.t,
         max_steps=max_steps, **_tighter(run),
     )  # fmt: skip
     found = separation(run, reference, threshold=threshold, points=points)

@@ -162,7 +162,7 @@ def lyapunov(
         try:
             run = integrate(
                 callback, np.concatenate([y, deviation]), (times[k], times[k + 1]), rtol=tol, atol=tol, method=stepper,
-                breakpoints=breaks, first_step=step, max_steps=max_steps, max_step=longest,
+                breakpoints=breaks, first_step=step, max_steps=max_steps, max_step=longest, keep_on_interrupt=False,
             )  # fmt: skip
         except ValueError as error:
             raise UsageError(str(error)) from None

@@ -288,7 +288,7 @@ def _once_around(system: System, start: State, period: float, vector: Array, eff
     for group in groups:
         run = integrate(
             callback, np.concatenate([y, *group]), span, rtol=effort.tol, atol=effort.tol, breakpoints=breaks,
-            max_step=longest, max_steps=effort.max_steps,
+            max_step=longest, max_steps=effort.max_steps, keep_on_interrupt=False,
         )  # fmt: skip
         if not run.outcome.ok:
             raise ComputationError(f"the multipliers were not found: {run.outcome}: {run.detail}")

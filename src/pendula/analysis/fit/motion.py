@@ -154,7 +154,7 @@ class Experiment:
         y0 = np.concatenate([state.q, state.v, (first * scales).T.ravel()])
         found = integrate(
             callback, y0, span, rtol=self.tol, atol=self.tol, sample_times=self.data.t, max_steps=MOST_STEPS,
-            max_step=largest_step(system, vector, span, []), breakpoints=breaks,
+            max_step=largest_step(system, vector, span, []), breakpoints=breaks, keep_on_interrupt=False,
         )  # fmt: skip
         if not found.outcome.ok:
             raise ComputationError(f"{self.data.source}: the motion was not found: {found.outcome}: {found.detail}")

@@ -15,6 +15,7 @@ from pendula.analysis.modes.motion import system_behind, unit_direction
 from pendula.analysis.modes.response import free_response
 from pendula.arguments import read_number, read_numbers
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
+from pendula.interrupts import whole
 from pendula.library.lookup import shown
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
@@ -167,8 +168,8 @@ class _Comparison:
         begin = assemble(system, begin, parameters=at.parameters).state
         own = not system.inputs.in_time and np.array_equal(at.inputs, system.inputs.at(0.0, at.parameters))
         held = {} if own else dict(zip(at.layout.inputs, at.inputs.tolist(), strict=True))
-        run = simulate(
-            system, self.duration, initial_state=begin, parameters=at.parameters, inputs=held or None,
+        run = whole(
+            simulate, system, self.duration, initial_state=begin, parameters=at.parameters, inputs=held or None,
             tol=self.tol, atol=self.tol * min(1.0, size), samples=t,
         )  # fmt: skip
         if not run.outcome.ok:

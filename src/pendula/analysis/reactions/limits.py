@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pendula.interrupts import whole
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array
@@ -90,8 +91,8 @@ def _around(run: Trajectory, at: float) -> Trajectory:
     times = times[:: int(way)]
     before = np.flatnonzero(way * (run.t - times[0]) < 0.0)
     first = int(before[-1]) if before.size else 0
-    found = simulate(
-        run.system, t_span=(float(run.t[first]), float(times[-1])), initial_state=run.state(first),
+    found = whole(
+        simulate, run.system, t_span=(float(run.t[first]), float(times[-1])), initial_state=run.state(first),
         parameters=run.parameters, samples=times, tol=min(run.tolerance, 1e-9),
     )  # fmt: skip
     return _at(found, np.argsort(found.t)[-len(AROUND) :])

@@ -14,6 +14,7 @@ from pendula.equations.cyclic.routh import momentum_name, routh_equations
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import NotSupported, UsageError
+from pendula.interrupts import whole
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.entry import AnySystem, system_of
@@ -104,15 +105,10 @@ class Reduced:
         names = (*self.system.layout.coordinates, *self.system.layout.speeds)
         values = dict(zip(names, (*run.q[0], *run.v[0]), strict=True))
         first = system.state(values | {name: float(start.get(name, 0.0)) for name in self.ignored}, t=float(run.t[0]))
-        return simulate(
-            system,
-            t_span=(float(run.t[0]), float(run.t[-1])),
-            initial_state=first,
-            parameters=run.parameters,
-            tol=run.tolerance,
-            samples=run.t,
-            on_failure="raise",
-        )
+        return whole(
+            simulate, system, t_span=(float(run.t[0]), float(run.t[-1])), initial_state=first,
+            parameters=run.parameters, tol=run.tolerance, samples=run.t, on_failure="raise",
+        )  # fmt: skip
 
     @staticmethod
     def _spread(values: Array, names: Sequence[str], own: Sequence[str]) -> Array:

@@ -79,6 +79,7 @@ class Integrations:
         depth: largest modulus of the potential energy; NaN without ``energies``.
         where: time near which a run failed.
         seconds: wall time of the compiled loop, without compilation.
+        interrupted: whether a keyboard interrupt came; all runs may have ended by then.
     """
 
     sample_t: np.ndarray
@@ -331,5 +332,5 @@ def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
         depth=np.maximum(np.abs(found["potential_high"]), np.abs(found["potential_low"])) * measured,
         where=found["where"].copy(),
         seconds=drive.seconds,
-        interrupted=drive.interrupted and batch.ended < batch.runs,
+        interrupted=drive.interrupted,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.interrupts import note_interrupt, obey_interrupt
 from pendula.numerics.steppers.run import BUFFER_FULL, GO_ON, HALTED
 
 FIRST_STRETCH = 16  # attempts before their speed is known
@@ -25,6 +26,7 @@ class Drive:
         make_room: called when the loop returns ``BUFFER_FULL``.
         halt: called after every stretch; True ends the run, with the code ``HALTED``.
         longest: most attempts in one stretch.
+        keep: whether a keyboard interrupt ends the loop with what it has; otherwise it is raised.
         code: the last return code of the loop.
         seconds: wall time of the loop, without compilation.
         interrupted: whether the user interrupted it.
@@ -35,17 +37,25 @@ class Drive:
     make_room: Callable[[], None] | None = None
     halt: Callable[[], bool] | None = None
     longest: int = LONGEST_STRETCH
+    keep: bool = True
     code: int = GO_ON
     seconds: float = 0.0
     interrupted: bool = False
 
     def to_the_end(self) -> Drive:
-        """Runs the loop until it ends or the user interrupts; returns itself."""
+        """Runs the loop until it ends or the user interrupts; returns itself.
+
+        Raises:
+            KeyboardInterrupt: the user interrupted, and ``keep`` is False.
+        """
         self.advance(0)  # compiles without taking a step
         try:
             self._stretches()
         except KeyboardInterrupt:
+            if not self.keep:
+                raise
             self.interrupted = True
+            note_interrupt()
         return self
 
     def _stretches(self) -> None:
@@ -69,6 +79,7 @@ class Drive:
                 self.show()
             if self.halt is not None and self.halt():
                 self.code = HALTED
+            obey_interrupt()
 
 
 def doubled(rows: np.ndarray) -> np.ndarray:

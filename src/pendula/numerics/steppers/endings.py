@@ -24,8 +24,8 @@ OUTCOMES = {
 
 
 def outcome_of(drive: Drive, reached: bool) -> Outcome:
-    """The outcome of a loop; one that was interrupted at the final time has finished."""
-    if drive.interrupted:
+    """The outcome of a loop; one that was interrupted just after its end has that end."""
+    if drive.interrupted and drive.code in (codes.GO_ON, codes.BUFFER_FULL):
         return Outcome.FINISHED if reached else Outcome.INTERRUPTED
     return OUTCOMES[drive.code]
 

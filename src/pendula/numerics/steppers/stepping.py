@@ -108,6 +108,7 @@ def integrate(
     guard: Guard | None = None,
     inside_every: int = 0,
     on_samples: OnSamples | None = None,
+    keep_on_interrupt: bool = True,
 ) -> Integration:
     """Solve y' = f(t, y) from ``t_span[0]`` to ``t_span[1]``, forwards or backwards.
 
@@ -127,7 +128,7 @@ def integrate(
         first_step, max_step: size of the first step (None: chosen), and the largest size.
         step: step size of a fixed-step stepper; the last step and those that end at breakpoints may be shorter.
         on_progress: called as ``on_progress(t, t_end, accepted)`` about ten times a second. ``KeyboardInterrupt``,
-            from here or from the keyboard, ends the run as ``INTERRUPTED``.
+            from here or from the keyboard, ends the run as ``INTERRUPTED``, or is raised.
         breakpoints: times at which the right-hand side may jump. Steps end exactly there; the step before evaluates it
             just before the jump, the step after just after it. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
@@ -138,6 +139,8 @@ def integrate(
             second of the next 32, and so on, but at least of one in this many; 0: none. Where dense output takes no
             evaluations, one point of every step is kept.
         on_samples: called as ``on_samples(t, y)`` about ten times a second, with the samples since it was called last.
+        keep_on_interrupt: whether an interrupted run is returned as far as it came; otherwise ``KeyboardInterrupt`` is
+            raised, as computations want it that need whole runs.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -145,6 +148,7 @@ def integrate(
     Raises:
         ValueError: an argument is out of range; the message names it and states what is allowed.
         UsageError, NotSupported: there is no such stepper, or it does not support a requested feature.
+        KeyboardInterrupt: the user interrupted, and ``keep_on_interrupt`` is False.
 
     Example:
         >>> from pendula.numerics.compiled.jit import compiled_callback
@@ -171,7 +175,8 @@ def integrate(
     run.atol = checks.checked_atol(atol, start.size)
     run.controlled, run.coordinates = run.n - quadratures or run.n, coordinates or 0
     run.speeds = run.n - quadratures - run.coordinates
-    return _Running(run, stepper, rhs, project, watched).to_the_end(on_progress, guard, on_samples)
+    running = _Running(run, stepper, rhs, project, watched)
+    return running.to_the_end(on_progress, guard, on_samples, keep_on_interrupt)
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
@@ -265,7 +270,7 @@ class _Running:
         stepper.native.install(run, run.n, run.controlled, run.rtol)
 
     def to_the_end(
-        self, on_progress: Progress | None, guard: Guard | None, on_samples: OnSamples | None
+        self, on_progress: Progress | None, guard: Guard | None, on_samples: OnSamples | None, keep: bool
     ) -> Integration:
         """Runs the loop to its end and collects the result."""
         run, seen, given = self._run, 0, 0
@@ -293,7 +298,7 @@ class _Running:
             return index is not None
 
         watching = look if guard or on_samples else None
-        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room, watching)
+        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room, watching, keep=keep)
         drive.longest = min(drive.longest, GUARDED_STRETCH if guard else drive.longest)
         drive.to_the_end()
         outcome = outcome_of(drive, run.direction * (run.t - run.t_end) >= 0.0)

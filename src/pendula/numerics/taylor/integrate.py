@@ -81,6 +81,7 @@ class LaneRuns:
         steps, rejected: number of steps of each run.
         order: order of the series.
         seconds: wall time of the compiled loop, without compilation.
+        interrupted: whether a keyboard interrupt came; all runs may have ended by then.
     """
 
     t: np.ndarray
@@ -92,6 +93,7 @@ class LaneRuns:
     rejected: np.ndarray
     order: int
     seconds: float
+    interrupted: bool
 
     @property
     def ok(self) -> np.ndarray:
@@ -163,6 +165,7 @@ def integrate_series(
     on_progress: Progress | None = None,
     breakpoints: Sequence[float] | np.ndarray = (),
     on_samples: OnSamples | None = None,
+    keep_on_interrupt: bool = True,
 ) -> Integration:
     """Solve y' = f(t, y) by Taylor series of one lane; arguments and result as for :func:`stepping.integrate`.
 
@@ -211,7 +214,9 @@ def integrate_series(
     def make_room() -> None:
         steps[:] = map(doubled, steps)
 
-    drive = Drive(lambda tries: advance_series(run, span.earliest, first, *steps, tries), show, make_room).to_the_end()
+    drive = Drive(lambda tries: advance_series(run, span.earliest, first, *steps, tries), show, make_room)
+    drive.keep = keep_on_interrupt
+    drive.to_the_end()
     outcome = outcome_of(drive, run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0)
     outcome, detail = _explain(outcome, drive.code, run, series, project)
     stored, sampled = int(run.counter[taylor_steps.STORED]), int(run.counter[taylor_steps.NEXT_SAMPLE])
@@ -309,6 +314,7 @@ def integrate_lanes(
         rejected=run.out_rejected,
         order=order,
         seconds=drive.seconds,
+        interrupted=drive.interrupted,
     )
 
 

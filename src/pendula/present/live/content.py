@@ -17,6 +17,7 @@ from pendula.equations.equations import Equations
 from pendula.equations.printing.mathml import write_mathml
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, PendulaError
+from pendula.interrupts import whole
 from pendula.library.lookup import model_of
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.expressions.expression import parse
@@ -171,7 +172,7 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
     strength = _gravity(model)["value"]
     span = LOOK_AHEAD * 2 * math.pi * math.sqrt(length / strength) if strength else 5.0
     begin = dict(zip((*start.layout.coordinates, *start.layout.speeds), (*start.q, *start.v), strict=True))
-    run = simulate(system, span, initial_state=begin, tol=1e-5, samples=200, max_steps=20_000, on_failure="return")
+    run = whole(simulate, system, span, initial_state=begin, tol=1e-5, samples=200, max_steps=20_000)
     scene: Scene = scene_of(run)
     packed = pack(scene)
     sides = [shape.side for body in scene.bodies for shape in body.shapes if isinstance(shape, Pivot)]

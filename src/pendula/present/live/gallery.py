@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.interrupts import whole
 from pendula.library import mechanisms
 from pendula.library.registry import MECHANISMS, Entry
 from pendula.present.live.page import play
@@ -88,7 +89,7 @@ def _card(entry: Entry, folder: Path) -> str:
     shown = dict(SHOWN.get(entry.name, {}))
     first, last = shown.pop("span", (FIRST, LAST))
     times = np.linspace(first, last, 200)
-    run = simulate(model, last, tol=1e-6, samples=times, max_steps=50_000, **shown)
+    run = whole(simulate, model, last, tol=1e-6, samples=times, max_steps=50_000, **shown)
     figure = plot_frames(scene_of(run), count=FRAMES, dpi=DPI)
     _shrink(figure)
     write_figure(figure, folder / f"{entry.name}.png")

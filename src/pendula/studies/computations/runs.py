@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pendula.outcome import Outcome
+from pendula.interrupts import whole
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
-from pendula.simulation.ensemble import OUTCOMES, Ensemble
+from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.simulate_many import simulate_many
 from pendula.studies.batch import Batch, Computed, Tell
 from pendula.studies.computations.registry import Computation
@@ -38,13 +38,11 @@ def run_batch(
     how = {name: batch.options[name] for name in HOW if name != "duration"}
     kept = batch.part(some) if failures else batch
     starts: Any = dict(kept.initial) or ({} if len(rows) > 1 else [{}] * len(some))
-    runs = simulate_many(
-        batch.system, batch.options["duration"], starts,
-        parameters=rows[some] if len(rows) > 1 else rows, samples=samples, within=within, workers=1, bad_starts="mark",
-        on_progress=tell, **how,
+    runs = whole(
+        simulate_many, batch.system, batch.options["duration"], starts,
+        parameters=rows[some] if len(rows) > 1 else rows, samples=samples, within=within, workers=1,
+        bad_starts="mark", on_progress=tell, **how,
     )  # fmt: skip
-    if (runs.code == OUTCOMES.index(Outcome.INTERRUPTED)).any():
-        raise KeyboardInterrupt
     return runs, some, dict(failures) | {int(some[k]): text for k, text in runs.failures.items()}
 
 

@@ -13,6 +13,7 @@ from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
 from pendula.app.point import at_option, mechanism_options, rate_option, read_asked
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
+from pendula.interrupts import whole
 from pendula.present.words.tables import number, table
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _gain(
 def _run(system: Any, gain: Gain, duration: float, limits: dict[str, float]) -> Trajectory:
     from pendula.simulation.simulate import simulate
 
-    return simulate(system, duration, inputs=gain.feedback(limits=limits or None), samples=500)
+    return whole(simulate, system, duration, inputs=gain.feedback(limits=limits or None), samples=500)
 
 
 def _drawn(

@@ -1,0 +1,346 @@
+"""Keyboard interrupts at any moment: none is lost, and what is kept is what an undisturbed computation gives.
+
+The interrupt comes at the n-th call of a Python function, so a test meets the same place on any machine and load.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from functools import cache
+
+import numpy as np
+import pytest
+
+import pendula
+from pendula import Event
+from pendula.analysis.study import study
+from pendula.interrupts import Interrupt, obey_interrupt, whole
+from pendula.model.model import Model
+from pendula.numerics.steppers.drive import Drive
+from pendula.outcome import Outcome
+from pendula.simulation.singly import Singly
+
+RUNS = 3000  # a single process integrates 1024 at a time
+TO_THE_END = Drive.to_the_end
+anywhere = pytest.mark.parametrize("where", ["python", "compiled"])
+
+
+@pytest.fixture(autouse=True)
+def keyboard():
+    """Interrupts raise KeyboardInterrupt, whatever runs the tests has made of them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    handler = signal.signal(signal.SIGINT, before)
+    assert handler is signal.default_int_handler  # every context has put it back
+
+
+class Presses:
+    """Interrupts a computation at one of its calls of Python functions, or in one of its stretches of compiled code."""
+
+    def __init__(self, where: str, at: int | None = None) -> None:
+        self.where, self.at, self.count = where, at, 0
+
+    def _one_more(self) -> None:
+        self.count += 1
+        if self.count == self.at:
+            signal.raise_signal(signal.SIGINT)
+
+    def _profile(self, frame, event, argument) -> None:
+        if event == "call":
+            self._one_more()
+
+    def _driven(self, drive: Drive) -> Drive:
+        advance = drive.advance
+
+        def pressed(attempts: int) -> int:
+            code = advance(attempts)
+            if attempts:
+                self._one_more()  # Python hears of it when compiled code returns
+            return code
+
+        drive.advance = pressed
+        return TO_THE_END(drive)
+
+    def during(self, compute):
+        with pytest.MonkeyPatch.context() as patch:
+            if self.where == "compiled":
+                patch.setattr(Drive, "to_the_end", lambda drive: self._driven(drive))
+                return compute()
+            sys.setprofile(self._profile)
+            try:
+                return compute()
+            finally:
+                sys.setprofile(None)
+
+
+def moments(compute, where: str, count: int) -> list[int]:
+    """Places at which to interrupt, all over a computation that has been done before."""
+    compute()
+    presses = Presses(where)
+    presses.during(compute)
+    last = max(2, int(0.95 * presses.count))
+    return sorted({*np.random.default_rng(0).integers(1, last, count).tolist()})
+
+
+@pytest.fixture(scope="module")
+def double():
+    return pendula.compile_system(pendula.library.double_pendulum())
+
+
+@pytest.fixture(scope="module")
+def starts():
+    q = np.random.default_rng(1).uniform(-2, 2, (RUNS, 2))
+    return {"theta1": q[:, 0], "theta2": q[:, 1]}
+
+
+# -- ensembles -----------------------------------------------------------------------------------------
+
+
+def same_finished_runs(found, undisturbed) -> np.ndarray:
+    """Which runs have finished: as in an undisturbed ensemble to the last digit."""
+    done = found.ok
+    for name in ("q", "v", "end_t", "end_q", "end_v", "energy_drift", "steps"):
+        np.testing.assert_array_equal(getattr(found, name)[done], getattr(undisturbed, name)[done])
+    assert {found.outcome[k] for k in np.flatnonzero(~done)} <= {Outcome.INTERRUPTED}
+    return done
+
+
+@pytest.mark.parametrize("stepper", ["dop853", "taylor"])
+@pytest.mark.parametrize("how", ["raised", "pressed"])
+def test_an_interrupt_as_a_chunk_of_runs_ends_is_not_lost(double, starts, stepper, how):
+    come = []
+
+    def interrupt(ended, runs):
+        if ended >= 1024 and not come:
+            come.append(ended)
+            if how == "raised":
+                raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
+
+    settings = {"stepper": stepper, "samples": 3, "workers": 1}
+    found = pendula.simulate_many(double, 0.5, starts, on_progress=interrupt, **settings)
+    done = same_finished_runs(found, pendula.simulate_many(double, 0.5, starts, **settings))
+    assert done.sum() == 1024
+
+
+@anywhere
+def test_interrupts_of_an_ensemble_at_any_moment(double, starts, where):
+    undisturbed = pendula.simulate_many(double, 0.5, starts, samples=3, workers=1)
+    kept = []
+
+    def compute(on_progress=None):
+        return pendula.simulate_many(double, 0.5, starts, samples=3, workers=1, on_progress=on_progress)
+
+    for at in moments(compute, where, 25):
+        presses, seen = Presses(where, at), [0]
+
+        def watch(ended, runs, seen=seen, presses=presses):
+            if presses.count < presses.at:
+                seen.append(ended)
+
+        try:
+            found = presses.during(lambda watch=watch: compute(watch))
+        except KeyboardInterrupt:
+            continue  # before the first run began, or after the last one ended
+        kept.append(same_finished_runs(found, undisturbed).sum())
+        assert kept[-1] >= seen[-1]
+        assert kept[-1] < RUNS or seen[-1] > 2048
+    assert len(kept) > 5
+    assert 0 < np.median(kept) < RUNS
+
+
+def narrow():
+    force = {"type": "generalized", "coordinate": "theta", "value": "-1000 if theta > 1 and theta < 1.001 else 0"}
+    return Model(**{**pendula.library.pendulum().model_dump(), "forces": [force]})
+
+
+AIMED = {"theta": -0.8, "theta_dot": 6.0, "phi": 0.3}  # at psi = 0 through the pole, where angles are singular
+ONE_BY_ONE = {
+    "all, for a narrow force": (narrow(), 2.0, {"theta": [0.5, 0.6, 2.0, 2.1]}),
+    "some, for singular angles": ("spatial-rod", 1.0, {**AIMED, "psi": [0.0, 0.3, 1e-12, -0.5, 1e-13]}),
+}
+
+
+@anywhere
+@pytest.mark.parametrize("which", sorted(ONE_BY_ONE))
+def test_doubtful_runs_that_could_not_be_repeated_do_not_count_as_finished(which, where, monkeypatch):
+    model, duration, starts = ONE_BY_ONE[which]
+    system, repeated, once = pendula.compile_system(model), [], Singly.run
+    monkeypatch.setattr(Singly, "run", lambda self, *which: repeated.append(which) or once(self, *which))
+
+    def compute():
+        return pendula.simulate_many(system, duration, starts, workers=1)
+
+    undisturbed = compute()
+    assert undisturbed.ok.all()
+    assert len(repeated) > 1
+    unfinished = 0
+    for at in moments(compute, where, 12):
+        try:
+            done = same_finished_runs(Presses(where, at).during(compute), undisturbed)
+        except KeyboardInterrupt:
+            continue
+        unfinished += not done.all()
+    assert unfinished
+
+
+# -- single runs ---------------------------------------------------------------------------------------
+
+
+@anywhere
+@pytest.mark.parametrize(
+    ("name", "stepper"),
+    [
+        ("double-pendulum", "dop853"),
+        ("double-pendulum", "taylor"),
+        ("four-bar", "dop853"),
+        ("spherical-pendulum", "dop853"),
+        ("spherical-pendulum", "taylor"),
+    ],
+)
+def test_interrupts_of_a_run_at_any_moment(name, stepper, where):
+    """What is kept are the first states of the undisturbed run."""
+    system = pendula.compile_system(name)
+    undisturbed = pendula.simulate(system, 20.0, stepper=stepper)
+    kept = 0
+    for at in moments(lambda: pendula.simulate(system, 20.0, stepper=stepper), where, 8):
+        try:
+            run = Presses(where, at).during(lambda: pendula.simulate(system, 20.0, stepper=stepper))
+        except KeyboardInterrupt:
+            continue
+        kept += 1
+        assert run.outcome in (Outcome.INTERRUPTED, Outcome.FINISHED)
+        np.testing.assert_array_equal(run.q, undisturbed.q[: len(run.t)])
+        np.testing.assert_array_equal(run.energy.total, undisturbed.energy.total[: len(run.t)])
+    assert kept
+
+
+# -- computations that are nothing without all of it -----------------------------------------------------
+
+
+def swing():
+    return pendula.simulate("double-pendulum", 5.0, samples=51)
+
+
+@cache
+def measured():
+    run = pendula.simulate("pendulum", 4.0, initial_state={"theta": 0.5}, samples=41)
+    return run, {"t": run.t, "theta": run.q[:, 0]}
+
+
+COMPUTATIONS = {
+    "lyapunov": lambda: pendula.chaos.lyapunov("double-pendulum", 5.0, segments=40),
+    "divergence": lambda: pendula.chaos.divergence("double-pendulum", perturbation={"theta1": 1e-6}, duration=5.0),
+    "horizon": lambda: pendula.chaos.horizon(measured()[0]),
+    "floquet": lambda: pendula.driven.floquet("inverted-chain"),
+    "fit": lambda: pendula.fit("pendulum", measured()[1], ["l", "theta(0)"]),
+    "sensitivities": lambda: pendula.sensitivities(measured()[0], ["l"]),
+    "linear range": lambda: pendula.linear.linear_range(pendula.linearize("pendulum")),
+    "study": lambda: study(pendula.library.pendulum()),
+}
+
+
+@anywhere
+@pytest.mark.parametrize("what", sorted(COMPUTATIONS))
+def test_every_interrupt_ends_a_computation(what, where):
+    compute = COMPUTATIONS[what]
+    for at in moments(compute, where, 6):
+        with pytest.raises(KeyboardInterrupt):
+            Presses(where, at).during(compute)
+
+
+@anywhere
+def test_predictability_is_not_that_of_a_part(where):
+    runs = [swing() for _ in range(9)]
+    wanted, fresh = str(runs[0].predictability), iter(runs[1:])
+    for at in moments(lambda: next(fresh).predictability, where, 6):
+        run = next(fresh)
+        with pytest.raises(KeyboardInterrupt):
+            Presses(where, at).during(lambda run=run: run.predictability)
+        assert str(run.predictability) == wanted
+
+
+@anywhere
+def test_a_study_keeps_no_case_that_was_interrupted(tmp_path, where):
+    """It continues with the cases that are missing, and then is as if it had never been disturbed."""
+    over, event = {"theta1": np.linspace(0.5, 2.5, 12)}, Event("upright", "theta2 - 1")
+
+    def compute(save=None):
+        return pendula.sweep("double-pendulum", over, "first", events=[event], duration=5.0, on="here", save=save)
+
+    undisturbed = compute()
+    stopped = 0
+    for at in moments(compute, where, 6):
+        folder = tmp_path / str(at)
+        try:
+            part = Presses(where, at).during(lambda folder=folder: compute(folder))
+            stopped += part.finished < len(part)
+        except KeyboardInterrupt:
+            pass
+        found = compute(folder)
+        assert found.finished == len(found)
+        np.testing.assert_array_equal(found["first_t"], undisturbed["first_t"])
+        np.testing.assert_array_equal(found["outcome"], undisturbed["outcome"])
+    assert stopped
+
+
+# -- the contexts themselves ---------------------------------------------------------------------------
+
+
+def test_a_second_interrupt_is_raised():
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGINT)
+        assert interrupt.came
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_counts_for_all_contexts_around_it():
+    with Interrupt() as outer:
+        with Interrupt() as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert inner.came
+        assert outer.came
+        with Interrupt(), pytest.raises(KeyboardInterrupt):
+            obey_interrupt()
+    obey_interrupt()  # no context, nothing to obey
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
+def test_interrupts_that_the_program_ignores_or_handles_are_left_alone(handler):
+    signal.signal(signal.SIGINT, handler)
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is handler
+    assert not interrupt.came
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_contexts_of_one_thread_are_nothing_to_another():
+    seen = []
+
+    def work():
+        with Interrupt() as interrupt:
+            obey_interrupt()
+            seen.append(interrupt.came)
+
+    with Interrupt():
+        signal.raise_signal(signal.SIGINT)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert seen == [False]
+
+
+def test_an_error_about_a_part_becomes_the_interrupt():
+    def part():
+        with Interrupt():
+            signal.raise_signal(signal.SIGINT)
+        raise pendula.errors.UsageError("too few samples")
+
+    with pytest.raises(KeyboardInterrupt):
+        whole(part)
+    with pytest.raises(pendula.errors.UsageError, match="too few"):
+        whole(lambda: (_ for _ in ()).throw(pendula.errors.UsageError("too few samples")))
