@@ -123,6 +123,8 @@ def test_an_interrupt_as_a_chunk_of_runs_ends_is_not_lost(double, starts, steppe
     found = pendula.simulate_many(double, 0.5, starts, on_progress=interrupt, **settings)
     done = same_finished_runs(found, pendula.simulate_many(double, 0.5, starts, **settings))
     assert done.sum() == 1024
+    last = int(np.flatnonzero(~done)[-1])
+    assert found.detail(last) == f"reached t = {found.end_t[last]:.9g}"
 
 
 @anywhere

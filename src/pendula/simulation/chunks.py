@@ -9,7 +9,7 @@ import numpy as np
 
 from pendula.errors import NotSupported
 from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
-from pendula.numerics.ensemble.integrate_many import Integrations, LaneSetup, integrate_many
+from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
@@ -278,12 +278,13 @@ def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array)
         kinetic[part], potential[part] = found.kinetic, found.potential
     total = kinetic + potential - (y[..., nq + nv] if y.shape[-1] > nq + nv else 0.0)
     unknown = np.full(len(y), np.nan)
+    code = np.array([_CODE.get(outcome, _CODE[Outcome.NOT_FINITE]) for outcome in runs.outcomes])
     return Integrations(
         sample_t=runs.sample_t,
         sample_y=runs.sample_y,
         t=runs.t,
         y=runs.y,
-        code=np.array([_CODE.get(outcome, _CODE[Outcome.NOT_FINITE]) for outcome in runs.outcomes]),
+        code=code,
         accepted=runs.steps,
         rejected=runs.rejected,
         shortest=unknown,
@@ -292,7 +293,7 @@ def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array)
         kinetic=kinetic.max(axis=1),
         potential=np.ptp(potential, axis=1),
         depth=np.abs(potential).max(axis=1),
-        where=runs.t,
+        where=np.where(np.isin(code, FAILED_SOMEWHERE), runs.t, np.nan),
         seconds=runs.seconds,
         interrupted=runs.interrupted,
     )

@@ -39,6 +39,7 @@ OUTCOMES = {
     codes.LEFT_BOUNDS: Outcome.EVENT,
 }
 """The meaning of the codes of the compiled loop."""
+FAILED_SOMEWHERE = (codes.BAD_VALUE, codes.BAD_START, codes.NO_PROJECTION)
 
 Progress = Callable[[int, int], object]
 
@@ -77,7 +78,7 @@ class Integrations:
         energy_error: largest |E - E(0) - W| at the accepted steps; NaN without ``energies``.
         kinetic, potential: largest kinetic energy, and range of the potential energy; NaN without ``energies``.
         depth: largest modulus of the potential energy; NaN without ``energies``.
-        where: time near which a run failed.
+        where: time near which values were not finite or not on the constraints; NaN for runs that ended otherwise.
         seconds: wall time of the compiled loop, without compilation.
         interrupted: whether a keyboard interrupt came; all runs may have ended by then.
     """
@@ -330,7 +331,7 @@ def _run(batch: Memory, on_progress: Progress | None) -> Integrations:
         kinetic=found["kinetic"] * measured,
         potential=(found["potential_high"] - found["potential_low"]) * measured,
         depth=np.maximum(np.abs(found["potential_high"]), np.abs(found["potential_low"])) * measured,
-        where=found["where"].copy(),
+        where=np.where(np.isin(found["code"], FAILED_SOMEWHERE), found["where"], np.nan),
         seconds=drive.seconds,
         interrupted=drive.interrupted,
     )
