@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pendula.errors import NotSupported
-from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
+from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
