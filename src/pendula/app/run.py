@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from pendula.app import options as opt
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
+from pendula.outcome import Outcome
 
 if TYPE_CHECKING:
     from pendula.simulation.trajectory import Trajectory
@@ -110,3 +112,11 @@ def equations_of(system: Any) -> str:
     if system.written:
         return f"given in {system.written}"
     return "recursion over the bodies" if system.engine == "recursive" else str(system.formulation)
+
+
+def exit_by(*outcomes: Outcome, ok: bool) -> None:
+    """Ends a command whose results are shown: with 130 if runs were interrupted, else with 1 if they are not ok."""
+    if Outcome.INTERRUPTED in outcomes:
+        sys.exit(130)
+    if not ok:
+        sys.exit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 
 from pendula.app import options as opt
 from pendula.app.progress import Progress
+from pendula.app.run import exit_by
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
 from pendula.present.words.tables import heading, number, table
@@ -94,8 +94,7 @@ def ensemble_command(
         opt.echo_json(ensemble_data(ensemble, seed))
     else:
         click.echo(_report(ensemble, wrote))
-    if not ensemble.ok.all():
-        sys.exit(1)
+    exit_by(*ensemble.outcome, ok=bool(ensemble.ok.all()))
 
 
 def draw_values(

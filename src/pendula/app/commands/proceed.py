@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -11,6 +10,7 @@ import click
 from pendula.app import options as opt
 from pendula.app.commands.simulate import report, run_data
 from pendula.app.progress import Progress
+from pendula.app.run import exit_by
 from pendula.errors import UsageError
 
 
@@ -65,8 +65,7 @@ def continue_command(
         opt.echo_json(run_data(run))
     else:
         click.echo(report(run, time.perf_counter() - before, wrote))
-    if not run.ok:
-        sys.exit(1)
+    exit_by(run.outcome, ok=run.ok)
 
 
 def _write(run: Any, paths: dict[str, Any]) -> list[str]:

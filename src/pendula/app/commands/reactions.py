@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from typing import Any
 
 import click
 
 from pendula.app import options as opt
-from pendula.app.run import perform, run_options
+from pendula.app.run import exit_by, perform, run_options
 from pendula.present.words.tables import heading
 from pendula.words import picked
 
@@ -37,8 +36,7 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
         opt.echo_json(reactions_data(found, run))
     else:
         click.echo(_report(found, run, wrote))
-    if not run.ok:
-        sys.exit(1)
+    exit_by(run.outcome, ok=run.ok)
 
 
 def _report(found: Any, run: Any, wrote: list[str]) -> str:

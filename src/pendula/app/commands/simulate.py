@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from typing import Any
 
 import click
 
 from pendula.app import options as opt
-from pendula.app.run import equations_of, perform, run_options
+from pendula.app.run import equations_of, exit_by, perform, run_options
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading, number, table
 from pendula.words import counted, picked
@@ -89,8 +88,7 @@ def simulate_command(
         opt.echo_json(data)
     else:
         click.echo(report(run, wall, wrote, found, quantities, kept))
-    if not run.ok:
-        sys.exit(1)
+    exit_by(run.outcome, ok=run.ok)
 
 
 def _horizon(run: Any) -> Any:
