@@ -15,7 +15,7 @@ import pytest
 import pendula
 from pendula import Model, library
 from pendula.errors import UsageError
-from tests.helpers import Array, library_system
+from tests.helpers import Array, library_system, slow_too
 
 CLOSED = 1e-12
 """Gaps at the start: a few roundings of lengths of about 1."""
@@ -249,8 +249,9 @@ def test_thirty_one_bars_close_exactly_with_links_of_one_length_and_move() -> No
     assert np.ptp(run.q, axis=0).min() > 0.1
 
 
-def test_very_long_linkage_closes() -> None:
-    values = library.linkage(bars=401).parameter_values
+@pytest.mark.parametrize("bars", slow_too([401], [1001]))
+def test_very_long_linkage_closes(bars: int) -> None:
+    values = library.linkage(bars=bars).parameter_values
     assert values["last"] == pytest.approx(1.0, abs=1e-9)
 
 

@@ -209,9 +209,11 @@ def _job(kernel: Ahead | str) -> Ahead:
 
 def _give(jobs: list[Ahead]) -> None:
     """Distributes kernels among the workers, of which there may be one for each spare core."""
-    for worker in _workers:
+    for worker in tuple(_workers):
         worker.listen(0.0)
-    _workers[:] = [worker for worker in _workers if worker.process.poll() is None]
+        if worker.process.poll() is not None:
+            worker.end()
+            _workers.remove(worker)
     under_way = {name for worker in _workers for name in worker.kernels}
     for job in jobs:
         if job.kernel in under_way:
