@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 
 import pytest
 
@@ -27,27 +28,44 @@ def quick_code() -> Iterator[None]:
         yield
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share compiled systems run in one process, one after the other.
+BY_NAME = sorted(VARIANTS, key=len, reverse=True)
+RANDOM = ("tests/agreement/", "tests/laws/")
+
+
+@cache
+def group_of(nodeid: str) -> str:
+    """Tests that share compiled systems run in one process, one after the other: those of a group.
 
     Those of one library mechanism belong together, whatever file they are in; so do those of one file, because of
-    its fixtures. Random mechanisms share nothing: they come last and even out what the processes have to do.
+    its fixtures and kernels. Random mechanisms share nothing and even out what the processes have to do.
     """
-    places: dict[pytest.Item, tuple[int, str]] = {}
-    for item in items:
-        given = getattr(item, "callspec", None)
-        name = given.params.get("name", given.params.get("variant")) if given else None
-        if type(name) is str and name in VARIANTS:  # some tests are given strings that lie
-            places[item] = (1, f"library {name}")
-        elif given and "seed" in given.params:
-            places[item] = (2, item.nodeid)
-        else:
-            places[item] = (0, str(item.path.relative_to(item.config.rootpath)))
-        if places[item][0] < 2:
-            item.add_marker(pytest.mark.xdist_group(places[item][1]))
-    order = {place: k for k, place in enumerate(dict.fromkeys(places.values()))}
-    items.sort(key=lambda item: (places[item][0], order[places[item]]))
+    path, _, test = nodeid.partition("::")
+    given = test.partition("[")[2].removesuffix("]")
+    for name in BY_NAME:
+        if given == name or given.startswith(f"{name}-"):
+            return f"library {name}"
+    if path.startswith(RANDOM) and given[:1].isdigit():
+        return nodeid
+    return path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Groups begin in the order of their first tests."""
+    order = {group: k for k, group in enumerate(dict.fromkeys(group_of(item.nodeid) for item in items))}
+    items.sort(key=lambda item: order[group_of(item.nodeid)])
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hands out groups, the largest first."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByGroup(config, log)
 
 
 def pytest_collection_finish() -> None:
