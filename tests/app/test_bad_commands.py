@@ -40,6 +40,8 @@ CASES = {
     "two models": (["show", "chain", "pendulum"], ["pendulum"]),
     "unknown mechanism": (["show", "chian"], ['"chian"', '"chain"']),
     "unknown mechanism far off": (["derive", "zzz"], ['"zzz"', "pendulum"]),
+    "option by its name in Python": (["simulate", "chain", "--duration", "3"], ["--duration", "'--for'"]),
+    "option by another name": (["ensemble", "chain", "-n", "3"], ["'-n'", "'--runs'"]),
     "missing file": (["show", "nothing.toml"], ["nothing.toml", "there is no such file"]),
     "missing file in folder": (["simulate", "no/such/file.toml"], ["no/such/file.toml"]),
     "folder as model": (["show", "."], ["."]),

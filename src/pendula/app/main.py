@@ -94,6 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(error.format_message())
         code = 2
     except click.ClickException as error:
+        _suggest_option(error)
         click.echo(f"error: {error.format_message()}", err=True)
         code = 2
     except (click.Abort, KeyboardInterrupt):
@@ -118,6 +119,24 @@ def main(arguments: list[str] | None = None) -> None:
         code = 3
     _note_uncached_code()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+_OTHER_NAMES = {
+    "duration": "--for", "time": "--for", "until": "--for", "t-end": "--for", "initial": "--start",
+    "initial-state": "--start", "state": "--start", "parameter": "--set", "parameters": "--set", "param": "--set",
+    "n": "--runs", "number": "--runs", "tolerance": "--tol", "rtol": "--tol", "method": "--stepper", "out": "--output",
+    "save": "--output", "animation": "--animate", "events": "--event", "dt": "--step",
+}  # fmt: skip
+"""options by the names that arguments have in Python or options in other programs"""
+
+
+def _suggest_option(error: click.ClickException) -> None:
+    """An unknown option with another name for a known one: suggests that instead of one that is spelt alike."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return
+    meant = _OTHER_NAMES.get(error.option_name.lstrip("-"), "")
+    if any(meant in parameter.opts for parameter in error.ctx.command.params):
+        error.possibilities = [meant]
 
 
 def _note_uncached_code() -> None:

@@ -200,9 +200,9 @@ def _judge(run, lane):
 
 @compiled_part
 def _step_as_usual(run):
-    """The next step of all lanes together, if each goes on as usual; otherwise False, and nothing is written.
+    """The next step of all lanes together, if none needs special care; otherwise False, and nothing is written.
 
-    As usual: the last step passes its check, and no sample, breakpoint or final time lies in the next one.
+    None does if the last step passes its check, and no sample, breakpoint or final time lies in the next one.
     """
     number, direction = run.number, run.direction
     control, real = eights_at(address_of(run.control), FIRST), eights_at(address_of(run.real), STOP + 1)
