@@ -25,7 +25,8 @@ from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import integrate
-from pendula.simulation.defaults import MAX_STEPS
+from pendula.simulation.defaults import LOOSEST_WITH_SLOPES, MAX_STEPS
+from pendula.simulation.settings import read_tolerance
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array, Layout
 from pendula.system.parameters import typical_steps
@@ -141,8 +142,7 @@ def sensitivities(
     if run.system.inputs.over_time:
         raise NotSupported("sensitivities need inputs as numbers or expressions; those of this run are given over time")
     tolerance = (run.tolerance if run.step is None else 1e-9) if tol is None else tol
-    if not isinstance(tolerance, (int, float)) or not 1e-14 <= tolerance <= 1e-3:
-        raise UsageError(f"the tolerance must lie between 1e-14 and 1e-3, found {tolerance!r}")
+    tolerance = read_tolerance(tolerance, LOOSEST_WITH_SLOPES)
     system = symbolic(run.system.in_joints.system)
     along, held = parameter_changes(system, run.parameters, wanted)
     refuse_kinks(system, {n for n, row in zip(system.layout.parameters, along, strict=True) if row.any()})

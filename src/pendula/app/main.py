@@ -94,8 +94,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(error.format_message())
         code = 2
     except click.ClickException as error:
-        _suggest_option(error)
-        click.echo(f"error: {error.format_message()}", err=True)
+        click.echo(f"error: {_with_suggestion(error).format_message()}", err=True)
         code = 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -130,13 +129,14 @@ _OTHER_NAMES = {
 """options by the names that arguments have in Python or options in other programs"""
 
 
-def _suggest_option(error: click.ClickException) -> None:
+def _with_suggestion(error: click.ClickException) -> click.ClickException:
     """An unknown option with another name for a known one: suggests that instead of one that is spelt alike."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
-        return
+        return error
     meant = _OTHER_NAMES.get(error.option_name.lstrip("-"), "")
     if any(meant in parameter.opts for parameter in error.ctx.command.params):
-        error.possibilities = [meant]
+        return click.UsageError(f"No such option '{error.option_name}'. Did you mean '{meant}'?")
+    return error
 
 
 def _note_uncached_code() -> None:

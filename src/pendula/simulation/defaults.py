@@ -16,3 +16,5 @@ LEAST_SCALE = 1e-11
 """smallest scale of energies, relative to their values: below it, changes of energy are rounding errors"""
 ROUNDED_ENERGY = 1e-14
 """energy errors, relative to the largest energy, that rounding explains"""
+LOOSEST_WITH_SLOPES = 1e-3
+"""largest tolerance of a motion together with its derivatives"""

@@ -68,6 +68,18 @@ class Settings:
             raise UsageError(str(error)) from None
 
 
+def read_tolerance(tol: Any, loosest: float = checks.LOOSEST) -> float:
+    """The tolerance of an analysis that integrates.
+
+    Raises:
+        UsageError: it is not a number, or out of range.
+    """
+    try:
+        return checks.check_tolerance(tol, loosest)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
 def span_of(duration: float | None, t_span: Sequence[float] | None, first: float) -> tuple[float, float]:
     """First and last time, from a duration or from ``t_span``.
 

@@ -10,12 +10,12 @@ from pendula.analysis.chaos.separation import Separation, separation
 from pendula.errors import UsageError
 from pendula.interrupts import whole
 from pendula.library.lookup import shown
+from pendula.numerics.steppers.checks import TIGHTEST
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.words import readable
 
 TIGHTER = 100.0
-TIGHTEST = 1e-14
 
 
 @readable

@@ -18,6 +18,8 @@ from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
 from pendula.numerics.steppers.stepping import integrate
 from pendula.simulation.beginning import refuse_not_finite
+from pendula.simulation.defaults import LOOSEST_WITH_SLOPES
+from pendula.simulation.settings import read_tolerance
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
@@ -193,11 +195,10 @@ class Multipliers:
         tol: float,
         max_steps: int = 1_000_000,
     ) -> None:
+        tol = read_tolerance(tol, LOOSEST_WITH_SLOPES)
         self.effort = _Effort(tol, read_count(max_steps, "max_steps", MOST_STEPS))
         self.given, self.system = system, symbolic(system.in_joints.system)
         self.period, self.at, self.close, self.tol = period, at, close, tol
-        if not isinstance(tol, (int, float)) or not 1e-14 <= tol <= 1e-3:
-            raise UsageError(f"the tolerance must lie between 1e-14 and 1e-3, found {tol!r}")
 
     def __call__(self, parameters: Parameters) -> Floquet:
         """The multipliers for some parameters."""

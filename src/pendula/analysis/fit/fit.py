@@ -19,8 +19,8 @@ from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
-from pendula.numerics.steppers.checks import check_tolerance
 from pendula.simulation.readings import ENERGIES, acceleration_names
+from pendula.simulation.settings import read_tolerance
 from pendula.simulation.tables.runs import moving_names
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
@@ -83,10 +83,7 @@ def fit(
         True
     """
     system = system_of(system, "fit")
-    try:
-        check_tolerance(tol)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    tol = read_tolerance(tol)
     max_iterations = read_count(max_iterations, "max_iterations", MOST_ITERATIONS)
     known_start, ignore = read_table(initial_state, "initial_state"), read_name_or_names(ignore, "ignore")
     sources = experiments(data)

@@ -17,6 +17,7 @@ FIGURES = ("model", "simulate", "reactions", "ensemble", "equilibria", "linear",
 def report(job: Job) -> dict[str, Any]:
     """Everything about a model in one page."""
     from pendula.analysis.study import study
+    from pendula.numerics.steppers.checks import LOOSEST, TIGHTEST
     from pendula.present.report.page import write_report
     from pendula.simulation.defaults import TOLERANCE
 
@@ -24,7 +25,7 @@ def report(job: Job) -> dict[str, Any]:
     model = asked_model(job.text, options)
     at = options.count("at", 1, 1, 10_000)
     duration = options.number("duration", 0.0, 1e-9, 1e6) if "duration" in options else None  # a few periods
-    tol = options.number("tol", TOLERANCE, 1e-15, 1.0)
+    tol = options.number("tol", TOLERANCE, TIGHTEST, LOOSEST)
     options.finish()
     found = study(model, at=at, duration=duration, tol=tol, on_progress=job.tell.say)
     job.tell.say("writing the page")

@@ -13,6 +13,7 @@ from pendula.app.studio.guard import Refused
 from pendula.app.studio.preview import Preview
 from pendula.app.studio.work import Job, read_result
 from pendula.errors import UsageError
+from pendula.numerics.steppers.checks import LOOSEST, TIGHTEST
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def simulated(job: Job, text: str, options: Options, *, preview: bool = False, *
     model = asked_model(text, options)
     how: dict[str, Any] = {
         "duration": options.number("duration", 10.0, 0.0, LONGEST),
-        "tol": options.number("tol", TOLERANCE, 1e-15, 1.0),
+        "tol": options.number("tol", TOLERANCE, TIGHTEST, LOOSEST),
         "samples": options.count("samples", SAMPLES, 2, MOST_SAMPLES),
         "stepper": options.text("stepper", "dop853"),
         "step": number_of(options.value("step"), "step", {}) if "step" in options else None,
@@ -192,7 +193,7 @@ def found_ensemble(job: Job) -> Any:
     parameters = {name: x for name, x in drawn.items() if name in model.parameters}
     states = {name: x for name, x in drawn.items() if name not in parameters}
     duration = options.number("duration", 10.0, 0.0, LONGEST)
-    tol = options.number("tol", TOLERANCE, 1e-14, 1.0)
+    tol = options.number("tol", TOLERANCE, TIGHTEST, LOOSEST)
     job.tell.say(f"simulating {runs} times")
     return simulate_many(
         system, duration, states, parameters=parameters or None, bad_starts="mark", on_progress=job.tell.done,

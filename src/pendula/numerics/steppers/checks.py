@@ -15,14 +15,14 @@ MOST_SAMPLES = 10_000_000
 SLIVER = 1e-6  # of a fixed step: a shorter remainder is rounding, and is merged with the step before it
 
 
-def check_tolerance(tol: Any) -> float:
+def check_tolerance(tol: Any, loosest: float = LOOSEST) -> float:
     """A relative tolerance.
 
     Raises:
         ValueError: it is not a number, or out of range.
     """
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not TIGHTEST <= tol <= LOOSEST:
-        raise ValueError(f"the tolerance must lie between {TIGHTEST:g} and {LOOSEST:g}, found {tol!r}")
+    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not TIGHTEST <= tol <= loosest:
+        raise ValueError(f"the tolerance must lie between {TIGHTEST:g} and {loosest:g}, found {tol!r}")
     return float(tol)
 
 
