@@ -1,8 +1,9 @@
 """Keyboard interrupts during long computations: noted first, obeyed where results are whole.
 
-Python raises ``KeyboardInterrupt`` between any two instructions, also in the middle of writing down a result. Inside
-the context :class:`Interrupt` the first one is only noted; compiled loops ask for it after every stretch of work
-(:func:`obey_interrupt`), and what they have finished is kept. A second one is raised at once.
+Python raises ``KeyboardInterrupt`` between any two instructions, also in the middle of writing down a result. A
+computation that keeps what it has runs in an :class:`Interrupt`: once its compiled loops run, the first interrupt is
+only noted. Loops ask for it after every stretch of work (:func:`obey_interrupt`) and end with what is finished. A
+second interrupt is raised at once.
 """
 
 from __future__ import annotations
@@ -10,23 +11,30 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
-
-from pendula.errors import PendulaError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+BRIEF = 1.0
+"""seconds of work that may be thrown away"""
+
 _current: ContextVar[Interrupt | None] = ContextVar("pendula_interrupt", default=None)  # None in every new thread
+
+
+class PressedAgain(KeyboardInterrupt):
+    """A second interrupt, raised wherever the program was."""
 
 
 class Interrupt:
     """Notes a keyboard interrupt instead of raising it; a second one is raised.
 
-    Contexts may be nested: an interrupt counts for all of them. With ``holds=False`` a context only knows of interrupts
-    that one inside it noted; others are raised as usual. Interrupts that the program ignores, or handles by
-    itself, are left alone, and so are threads other than the main one, in which Python never raises them.
+    Computations may be nested: an interrupt counts for all that surround it. Interrupts that the program ignores, or
+    handles by itself, are left alone, and so are threads other than the main one, in which Python never raises them.
+
+    Attributes:
+        came: whether an interrupt came.
 
     Example:
         >>> with Interrupt() as interrupt:
@@ -35,43 +43,83 @@ class Interrupt:
         True
     """
 
-    def __init__(self, *, holds: bool = True) -> None:
-        self.came, self._holds = False, holds
-        self._outer: Interrupt | None = None
+    def __init__(self, *, in_loops: bool = False) -> None:
+        """With ``in_loops``, compiled loops that :meth:`run` reaches begin to hold interrupts back."""
+        self.came, self.in_loops = False, in_loops
+        self._outer = _current.get()
         self._before: Any = None
 
+    def run(self, compute: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """The result of a function that runs in this context."""
+
+        def inside() -> T:
+            _current.set(self)
+            return compute(*args, **options)
+
+        try:
+            return copy_context().run(inside)  # whatever happens, the context is left
+        finally:
+            self.release()
+
+    def hold(self, *, firmly: bool = False) -> None:
+        """Begins to note interrupts; ``firmly`` also in place of a handler that the program has set."""
+        if self._before is not None or threading.current_thread() is not threading.main_thread():
+            return
+        handler = signal.getsignal(signal.SIGINT)
+        usual = handler is signal.default_int_handler or isinstance(getattr(handler, "__self__", None), Interrupt)
+        if usual or (firmly and callable(handler)):
+            self._before = handler
+            signal.signal(signal.SIGINT, self._note)
+
+    def release(self) -> None:
+        """Interrupts are raised again."""
+        if self._before is not None:
+            before, self._before = self._before, None
+            signal.signal(signal.SIGINT, before)
+
     def __enter__(self) -> Interrupt:
-        self._outer = _current.get()
-        if self._holds and threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
-            if handler is signal.default_int_handler or isinstance(getattr(handler, "__self__", None), Interrupt):
-                self._before = signal.signal(signal.SIGINT, self._note)
-        _current.set(self)
+        self.hold(firmly=True)
         return self
 
     def __exit__(self, *details: object) -> None:
-        _current.set(self._outer)
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
-        if self.came and self._outer is not None:
-            self._outer.came = True
+        self.release()
 
     def pending(self) -> bool:
-        """Whether an interrupt came, in this context or in one around it."""
+        """Whether an interrupt came, here or in what surrounds this."""
         return self.came or (self._outer is not None and self._outer.pending())
+
+    def note(self) -> None:
+        """Notes an interrupt, for this and all that surrounds it."""
+        self.came = True
+        if self._outer is not None:
+            self._outer.note()
+
+    def raise_if_brief(self, seconds: float) -> None:
+        """Raises an interrupt that came too late to end a computation, if that took little time.
+
+        A loop of brief computations would go on otherwise. Results that took longer are not thrown away.
+        """
+        if self.came and seconds < BRIEF:
+            raise KeyboardInterrupt
 
     def _note(self, number: int, frame: object) -> None:
         if self.pending():
-            raise KeyboardInterrupt
-        self.came = True
+            raise PressedAgain
+        self.note()
+
+
+def hold_interrupts() -> None:
+    """Called where a compiled loop begins: from here on there are results to keep."""
+    current = _current.get()
+    if current is not None and current.in_loops:
+        current.hold()
 
 
 def obey_interrupt() -> None:
     """Raises the keyboard interrupt that was noted; does nothing if there is none.
 
     Raises:
-        KeyboardInterrupt: one came since the context around the caller began.
+        KeyboardInterrupt: one came since the computation around the caller began.
     """
     current = _current.get()
     if current is not None and current.pending():
@@ -82,7 +130,7 @@ def note_interrupt() -> None:
     """Notes that an interrupt was obeyed, so that what surrounds the caller ends as well."""
     current = _current.get()
     if current is not None:
-        current.came = True
+        current.note()
 
 
 def forget_interrupts() -> None:
@@ -100,13 +148,13 @@ def whole(compute: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         >>> whole(max, 2, 4)
         4
     """
-    with Interrupt(holds=False) as interrupt:
-        try:
-            found = compute(*args, **options)
-        except PendulaError:  # perhaps about results that are not complete
-            if interrupt.pending():
-                raise KeyboardInterrupt from None
-            raise
+    interrupt = Interrupt()
+    try:
+        found = interrupt.run(compute, *args, **options)
+    except Exception:  # perhaps about results that are not complete
+        if interrupt.pending():
+            raise KeyboardInterrupt from None
+        raise
     if interrupt.pending():
         raise KeyboardInterrupt
     return found

@@ -363,6 +363,21 @@ def test_a_click_traces_a_point_and_does_not_disturb(pages):
     assert page.run("pendula.state") == before
 
 
+@pytest.mark.parametrize(
+    ("name", "length", "body", "point"),
+    [("pendulum", "l", "link", (0, -1, 0)), ("four-bar", "b", "coupler", (1, 0, 0))],
+)
+def test_the_traced_point_follows_a_length_that_is_changed(pages, name, length, body, point):
+    """The free end of the rod, and the middle of the coupler: a click there takes the trace away."""
+    page = pages(name).open()
+    page.run(f"pendula.pause(); pendula.set({length!r}, 1.3 * pendula.parameters.{length})")
+    spot = page.where(body, [1.3 * x for x in point])
+    page.mouse("Pressed", *spot)
+    page.mouse("Released", *spot, buttons=0)
+    page.wait_for("document.getElementById('untrace').disabled")
+    page.is_calm()
+
+
 def test_two_copies_part_and_the_distance_is_shown(pages):
     page = pages("double-physical-pendulum").open()
     page.click("twin")

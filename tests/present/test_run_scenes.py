@@ -270,9 +270,12 @@ def test_turned_joints_carry_the_axis_of_their_spring():
 
 
 def test_live_pages_draw_the_springs_of_the_player():
-    for name in ("double-pendulum", "disc-bar", "spring-mass-bar"):
+    for name in ("double-pendulum", "disc-bar", "spring-mass-bar", "inverted-double-pendulum"):
         scene = scene_of(pendula.simulate(name, 0.1, samples=3))
-        record = live_content(name)["record"]["scene"]
+        content = live_content(name)
+        record = content["record"]["scene"]
+        computed = re.search(r"function geometry\(.*?\n}", content["program"], re.DOTALL)[0]
+        assert {*map(int, re.findall(r"out\[(\d+)\] =", computed))} == {*range(record["geometry"])}
         assert len(record["spirals"]) == len(scene.spirals)
         assert [link["kind"] for link in record["links"]] == [link.kind for link in scene.links]
         assert all(spring["outer_arm"] for spring in record["spirals"])

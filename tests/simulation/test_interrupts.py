@@ -8,7 +8,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +18,14 @@ import pytest
 import pendula
 from pendula import Event
 from pendula.analysis.study import study
-from pendula.interrupts import Interrupt, obey_interrupt, whole
+from pendula.interrupts import Interrupt, PressedAgain, hold_interrupts, obey_interrupt, whole
 from pendula.model.model import Model
 from pendula.numerics.steppers.drive import Drive
 from pendula.outcome import Outcome
+from pendula.simulation import simulate as simulate_module
+from pendula.simulation import starts as starts_module
+from pendula.simulation.account import trajectory_of
+from pendula.simulation.chunks import Job
 from pendula.simulation.singly import Singly
 
 RUNS = 3000  # a single process integrates 1024 at a time
@@ -202,8 +208,9 @@ def test_doubtful_runs_that_could_not_be_repeated_do_not_count_as_finished(which
         ("spherical-pendulum", "taylor"),
     ],
 )
-def test_interrupts_of_a_run_at_any_moment(name, stepper, where):
+def test_interrupts_of_a_run_at_any_moment(name, stepper, where, monkeypatch):
     """What is kept are the first states of the undisturbed run."""
+    monkeypatch.setattr("pendula.interrupts.BRIEF", 0.0)
     system = pendula.compile_system(name)
     undisturbed = pendula.simulate(system, 20.0, stepper=stepper)
     kept = 0
@@ -288,6 +295,103 @@ def test_a_study_keeps_no_case_that_was_interrupted(tmp_path, where):
     assert stopped
 
 
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_an_interrupt_too_late_to_end_a_run_ends_a_loop_of_brief_ones(seconds, monkeypatch):
+    """Of a run that took long, the result is kept."""
+    clock = iter((10.0, 10.0 + seconds))
+
+    def press(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return trajectory_of(*arguments)
+
+    monkeypatch.setattr(simulate_module, "trajectory_of", press)
+    monkeypatch.setattr(simulate_module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    if seconds:
+        assert pendula.simulate("pendulum", 1.0).outcome is Outcome.FINISHED
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            pendula.simulate("pendulum", 1.0)
+
+
+def test_a_run_that_should_raise_raises_the_interrupt():
+    with pytest.raises(KeyboardInterrupt):
+        Presses("compiled", 2).during(lambda: pendula.simulate("chain", 50.0, on_failure="raise"))
+
+
+def test_a_function_that_trips_over_a_part_of_a_run_is_interrupted():
+    """The case of a study counts as missing, not as failed."""
+
+    def last(case):
+        run = pendula.simulate("double-pendulum", 20.0, samples=200, initial_state=case.initial_state)
+        return {"last": run.q[199, 0]}
+
+    def compute():
+        return pendula.sweep("double-pendulum", {"theta1": np.linspace(0.1, 1, 8)}, last, on="here")
+
+    assert compute().finished == 8
+    for at in moments(compute, "compiled", 6):
+        found = Presses("compiled", at).during(compute)
+        assert not found.failures
+        assert found.finished < 8
+
+
+def test_a_study_that_is_complete_is_kept_if_only_its_note_is_missing(monkeypatch):
+    def press(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pendula.studies.followed._follow", press)
+    found = pendula.sweep("pendulum", {"theta": [0.1, 0.2]}, duration=1.0, on="here")
+    assert found.finished == 2
+
+
+def test_interrupts_before_workers_start_and_while_loops_are_closed_are_obeyed(double, starts, monkeypatch):
+    bound, assemble, seen = Job.bound, starts_module.assemble_holding, []
+
+    def press_once(then):
+        def pressed(*arguments):
+            if not seen:
+                seen.append("pressed")
+                signal.raise_signal(signal.SIGINT)
+            return then(*arguments)
+
+        return pressed
+
+    monkeypatch.setattr(Job, "bound", press_once(bound))
+    found = pendula.simulate_many(double, 0.5, starts, workers=2)
+    assert {*found.outcome} == {Outcome.INTERRUPTED}
+    many = {"crank": np.linspace(0.2, 0.9, 12)}
+    assert pendula.simulate_many("four-bar", 0.1, many, workers=1).ok.all()
+    seen.clear()
+    monkeypatch.setattr(starts_module, "assemble_holding", press_once(assemble))
+    assert {*pendula.simulate_many("four-bar", 0.1, many, workers=1).outcome} == {Outcome.INTERRUPTED}
+
+
+def test_kernels_are_compiled_with_interrupts_as_usual(double, monkeypatch):
+    """There is nothing to keep yet, and it takes seconds."""
+
+    def during(drive):
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Drive, "to_the_end", lambda drive: TO_THE_END(replace(drive, advance=during)))
+    with pytest.raises(KeyboardInterrupt):
+        pendula.simulate(double, 1.0)
+
+
+def test_a_second_interrupt_leaves_no_half_written_runs(monkeypatch):
+    """It comes as the doubtful runs are about to be repeated: nothing of their chunk is kept."""
+    model, duration, starts = ONE_BY_ONE["some, for singular angles"]
+    repeat = Singly.repeat_doubtful
+
+    def press_twice(self, *arguments):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        repeat(self, *arguments)
+
+    monkeypatch.setattr(Singly, "repeat_doubtful", press_twice)
+    assert {*pendula.simulate_many(model, duration, starts, workers=1).outcome} == {Outcome.INTERRUPTED}
+
+
 # -- the contexts themselves ---------------------------------------------------------------------------
 
 
@@ -295,28 +399,38 @@ def test_a_second_interrupt_is_raised():
     with Interrupt() as interrupt:
         signal.raise_signal(signal.SIGINT)
         assert interrupt.came
+        with pytest.raises(PressedAgain):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_counts_for_all_computations_around_it():
+    def inner():
+        hold_interrupts()
+        signal.raise_signal(signal.SIGINT)
+
+    def outer():
+        within = Interrupt(in_loops=True)
+        within.run(inner)
+        assert within.came
         with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            Interrupt().run(obey_interrupt)
 
-
-def test_an_interrupt_counts_for_all_contexts_around_it():
-    with Interrupt() as outer:
-        with Interrupt() as inner:
-            signal.raise_signal(signal.SIGINT)
-        assert inner.came
-        assert outer.came
-        with Interrupt(), pytest.raises(KeyboardInterrupt):
-            obey_interrupt()
+    around = Interrupt()
+    around.run(outer)
+    assert around.came
     obey_interrupt()  # no context, nothing to obey
 
 
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
 def test_interrupts_that_the_program_ignores_or_handles_are_left_alone(handler):
     signal.signal(signal.SIGINT, handler)
-    with Interrupt() as interrupt:
-        signal.raise_signal(signal.SIGINT)
-        assert signal.getsignal(signal.SIGINT) is handler
-    assert not interrupt.came
+    interrupt = Interrupt()
+    interrupt.hold()
+    assert signal.getsignal(signal.SIGINT) is handler
+    interrupt.hold(firmly=True)  # as processes do, which end early where there is a handler of any kind
+    assert (signal.getsignal(signal.SIGINT) is handler) == (handler is signal.SIG_IGN)
+    interrupt.release()
+    assert signal.getsignal(signal.SIGINT) is handler
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -324,16 +438,19 @@ def test_contexts_of_one_thread_are_nothing_to_another():
     seen = []
 
     def work():
-        with Interrupt() as interrupt:
-            obey_interrupt()
-            seen.append(interrupt.came)
+        Interrupt().run(obey_interrupt)
+        seen.append("went on")
 
-    with Interrupt():
+    def compute():
         signal.raise_signal(signal.SIGINT)
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-    assert seen == [False]
+
+    with Interrupt() as interrupt:
+        interrupt.run(compute)
+    assert interrupt.came
+    assert seen == ["went on"]
 
 
 def test_an_error_about_a_part_becomes_the_interrupt():

@@ -181,7 +181,7 @@ class Processes:
     @property
     def interrupted(self) -> bool:
         """Whether a keyboard interrupt came."""
-        return self._interrupt is not None and self._interrupt.came
+        return self._interrupt is not None and self._interrupt.pending()
 
     @property
     def pids(self) -> list[int]:

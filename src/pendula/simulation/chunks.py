@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.interrupts import PressedAgain
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
 from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
 from pendula.numerics.scalars.eight import LANES
@@ -105,15 +106,17 @@ class Job:
                 starts, q=starts.q[good], v=starts.v[good],
                 named=starts.named if len(starts.named) == 1 else tuple(starts.named[k] for k in good),
             )  # fmt: skip
-            q, v, unassembled = some.assembled(system, table)
-            failures |= {int(good[k]): text for k, text in unassembled.items()}
-            keep = np.array([k for k in range(good.size) if k not in unassembled], dtype=int)
-            if keep.size:
-                table = table if len(table) == 1 else table[keep]
-                try:
+            try:
+                q, v, unassembled = some.assembled(system, table)
+                failures |= {int(good[k]): text for k, text in unassembled.items()}
+                keep = np.array([k for k in range(good.size) if k not in unassembled], dtype=int)
+                if keep.size:
+                    table = table if len(table) == 1 else table[keep]
                     self._run_from(chunk, good[keep], q[keep], v[keep], table, found, tell)
-                except KeyboardInterrupt:
-                    found.interrupted = True
+            except PressedAgain:
+                raise  # what was being written is not whole
+            except KeyboardInterrupt:
+                found.interrupted = True
         found.failures = {chunk.first + run: text for run, text in sorted(failures.items())}
         for run in failures:
             arrays["code"][run] = _BAD_START if run in bad else _NOT_STARTED

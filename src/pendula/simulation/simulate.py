@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -96,7 +97,8 @@ def simulate(
         on_failure: "return" returns the trajectory up to the failure, with its outcome; "raise" raises.
 
     Returns:
-        Trajectory; check ``outcome``, ``energy_drift`` and ``constraint_violation`` first.
+        Trajectory; check ``outcome``, ``energy_drift`` and ``constraint_violation`` first. A keyboard interrupt ends
+        the run with the outcome "interrupted", or is raised if it came too late to end a run of less than a second.
 
     Raises:
         LoopNotClosed: the loops cannot be closed at the start.
@@ -146,19 +148,29 @@ def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -
     Raises:
         SingularPose: accelerations are not determined at the start.
         NoConvergence: the run failed, and ``on_failure`` is "raise".
+        KeyboardInterrupt: the same for a run that was interrupted; or the interrupt came too late to end a brief run.
     """
     system, vector, start = course.system, course.vector, course.start
     notes += check_start(system, start, vector)
     if not (course.settings.chart_switching and starts_elsewhere(system, start, vector)):
         system.accelerations(start.q, start.v, start.t, parameters=vector)  # raises if they are not determined
-    with Interrupt():  # the run then ends after a stretch of steps, and what follows is computed for those
-        run, more, poses, longest, elsewhere = _seen(course)
-        if isinstance(system.inputs, RunInputs):
-            more += system.inputs.after()
-        found = trajectory_of(course, run, notes + more, poses, longest, elsewhere)
+    begun, interrupt = time.perf_counter(), Interrupt(in_loops=True)
+    found, last = interrupt.run(_followed, course, notes)
+    if found.outcome is not Outcome.INTERRUPTED:
+        interrupt.raise_if_brief(time.perf_counter() - begun)
     if on_failure == "raise" and not found.ok:
-        raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=run.y[-1])
+        if found.outcome is Outcome.INTERRUPTED:
+            raise KeyboardInterrupt
+        raise NoConvergence(": ".join(filter(None, (str(found.outcome), found.detail, *found.doubts))), last=last)
     return found
+
+
+def _followed(course: Course, notes: tuple[str, ...]) -> tuple[Trajectory, Array]:
+    """The motion, as far as it was not interrupted, and the last state of the integration."""
+    run, more, poses, longest, elsewhere = _seen(course)
+    if isinstance(course.system.inputs, RunInputs):
+        more += course.system.inputs.after()
+    return trajectory_of(course, run, notes + more, poses, longest, elsewhere), run.y[-1]
 
 
 def _seen(course: Course) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:

@@ -16,6 +16,7 @@ from pendula.errors import NotSupported, UsageError, WorkerDied
 from pendula.interrupts import Interrupt
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import STEPPERS
+from pendula.outcome import Outcome
 from pendula.parallel.processes import available_cores
 from pendula.parallel.signals import tidied
 from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
@@ -129,7 +130,8 @@ def simulate_many(
     refuse_too_many(system, runs, settings.samples.size, save)
     count = _worker_count(workers, runs)
     chunks = _chunks(starts, table, settings, _chunk_size(runs, count, settings, system))
-    with tidied(), Interrupt():
+
+    def collected() -> Ensemble:
         store = Store(system, settings, starts, save)
         try:
             with closing(_results(system, chunks, count, runs, on_progress)) as results:
@@ -148,6 +150,13 @@ def simulate_many(
             store.drop()
             raise
         return store.finish(table, count, time.perf_counter() - begun)
+
+    interrupt = Interrupt(in_loops=True)
+    with tidied():
+        ensemble = interrupt.run(collected)
+    if Outcome.INTERRUPTED not in ensemble.outcome:
+        interrupt.raise_if_brief(ensemble.seconds)
+    return ensemble
 
 
 def refuse_too_many(system: System, runs: int, samples: int, save: str | Path | None = None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import PendulaError, UsageError
+from pendula.interrupts import obey_interrupt
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble_holding, not_kept
 from pendula.system.parameters import parameter_vector
@@ -60,6 +61,7 @@ class Starts:
         q = np.zeros((len(self), len(system.layout.coordinates)))
         v = np.zeros((len(self), len(system.layout.speeds)))
         for run in range(len(self)):
+            obey_interrupt()
             named = self.named[run if len(self.named) > 1 else 0]
             vector = parameters[run if len(parameters) > 1 else 0]
             state = State(self.t, self.q[run], self.v[run], layout)

@@ -53,7 +53,10 @@ def noted(found: Sweep, plan: Plan, recipe: Recipe) -> Sweep:
         return found
     known = _kept(found)
     if known is None:
-        runs = _follow(found, plan, recipe)
+        try:
+            runs = _follow(found, plan, recipe)
+        except KeyboardInterrupt:  # the study is complete, only this note is not
+            return found
         known = _notes(found, runs)
         if found.folder is not None:
             with suppress(PendulaError, OSError):  # on a full disk the results count more than this note

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pendula.interrupts import note_interrupt, obey_interrupt
+from pendula.interrupts import hold_interrupts, note_interrupt, obey_interrupt
 from pendula.numerics.steppers.run import BUFFER_FULL, GO_ON, HALTED
 
 FIRST_STRETCH = 16  # attempts before their speed is known
@@ -49,6 +49,8 @@ class Drive:
             KeyboardInterrupt: the user interrupted, and ``keep`` is False.
         """
         self.advance(0)  # compiles without taking a step
+        if self.keep:
+            hold_interrupts()
         try:
             self._stretches()
         except KeyboardInterrupt:

@@ -76,6 +76,7 @@ def live_content(
     system = compile_system(model)
     start = start_as_given(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
     drawing = draw(model, typical_length(system))
+    scene = _scene(model, system, drawing, start)  # before the program, which computes the numbers of the drawing
     marked, watched = _events(system, events)
     live = write_live(model, geometry=drawing.scalars, events=watched, wrenches=len(model.bodies) <= MOST_WRENCHES)
     return {
@@ -86,7 +87,7 @@ def live_content(
             "units": _units(model, live),
             "gravity": _gravity(model),
             "about": _about(model, system, live, start),
-            "scene": _scene(model, system, drawing, start),
+            "scene": scene,
             "sliders": _sliders(model, live),
             "modes": _modes(system) if with_modes else None,
             "events": marked,
@@ -180,6 +181,10 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
         for shape in body["shapes"]:
             if shape["kind"] == "pivot" and sides:
                 shape["side"] = sides[0]
+    trace = (
+        None if packed.trace is None else _traced(model, drawing, scene.bodies[packed.trace[0]].name, packed.trace[1])
+    )
+    links, spirals = _kept_links(drawing, scene), _placed_spirals(drawing, scene)
     return {
         "planar": scene.planar,
         "up": list(scene.up),
@@ -187,13 +192,25 @@ def _scene(model: Model, system: System, drawing: Drawing, start: State) -> dict
         "high": packed.high,
         "radius": packed.radius,
         "halfHeight": packed.half_height,
-        "trace": None if packed.trace is None else {"body": scene.bodies[packed.trace[0]].name, "at": packed.trace[1]},
+        "trace": trace,
         "bodies": drawing.bodies,
-        "links": _kept_links(drawing, scene),
-        "spirals": _placed_spirals(drawing, scene),
+        "links": links,
+        "spirals": spirals,
         "hinges": drawing.hinges,
         "geometry": len(drawing.scalars),
     }
+
+
+def _traced(model: Model, drawing: Drawing, name: str, at: Sequence[float]) -> dict[str, Any]:
+    """The point that is traced at first, in terms of the lengths of the model, which may be changed on the page."""
+    for shape in next((body.drawing() for body in model.bodies if body.name == name), ()):
+        points = [tuple(parse(x) for x in point) for point in shape.points]
+        if shape.kind == "rod":
+            points.append(tuple(parse(f"(({x}) + ({y}))/2") for x, y in zip(*points, strict=True)))
+        for point in points:
+            if np.allclose([x.evaluate(model.parameter_values) for x in point], at, rtol=1e-12, atol=1e-12):
+                return {"body": name, "at": drawing.vector([str(x) for x in point])}
+    return {"body": name, "at": drawing.vector(at)}
 
 
 def _placed_spirals(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:

@@ -165,6 +165,9 @@ class Passages:
             return False
         for rtol in (self.settings["rtol"], max(1e-3 * self.settings["rtol"], 1e-13)):
             part = self._part(t, y, t + self.way * wait, max_steps=SHARP, rtol=rtol)
+            if part.outcome is Outcome.INTERRUPTED:
+                self.parts.append(part)
+                return True
             size = self.nearness.least(part.t, part.y)
             jumps = np.maximum(size[1:] / size[:-1], size[:-1] / size[1:])
             if part.outcome is Outcome.FINISHED and jumps.max(initial=1.0) < 2.0 and size[-1] > 2.0 * size.min():

@@ -60,7 +60,7 @@ export function startLive(program, wrenches) {
   stage.retheme();
   const events = createEvents(toy); // first of all that listens to steps: it may end one early
   const reactions = createReactions(wrenches, toy), past = createHistory(toy, reactions), section = createSection(toy);
-  const traces = createTraces(toy, stage, scenery, record.scene.trace);
+  const traces = createTraces(toy, stage, scenery, scenery.trace);
   /** @type {any[]} */ let poses = scenery.poses(mechanism);
   /** @type {any[] | null} */ let ghost = null;
   let frames = 0, theme = readTheme(), twinColour = theme.lines[2];

@@ -140,5 +140,6 @@ export function createScenery(record, lengthUnit) {
     return norm(add(p, middleOf(record), -1)) > MOST_GROWTH * size;
   }
 
-  return { scene, size, follow, poses, links, widen, fit };
+  const trace = record.trace && { body: record.trace.body, at: vector(record.trace.at) };
+  return { scene, size, trace, follow, poses, links, widen, fit };
 }
