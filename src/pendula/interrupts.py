@@ -43,7 +43,7 @@ class Interrupt:
 
     Example:
         >>> with Interrupt() as interrupt:
-        ...     signal.raise_signal.signal(signal.SIGINT)
+        ...     signal.raise_signal(signal.SIGINT)
         >>> interrupt.came
         True
     """
