@@ -44,11 +44,11 @@ the progress of the batch; ``code`` is the argument of functions that numba woul
 LANE_FIELDS = (
     "t", "h", "earliest", "bound", "on_break", "t_new", "step", "latest", "cut", "accept", "fine", "after", "factor",
     "active", "accepted", "rejected", "retry", "refused", "trouble", "where", "start_energy", "energy_error",
-    "most_kinetic", "most_potential", "least_potential", "shortest", "longest", "last_error", "leaving",
+    "most_kinetic", "most_potential", "least_potential", "shortest", "longest", "last_error", "leaving", "sample_at",
 )  # fmt: skip
 """Eight numbers each, one per lane; truth values are 1 or 0. ``on_break``: ``bound`` is a breakpoint; ``cut``: the step
 was shortened to end there; ``after``: time of the next step's first derivative; ``refused`` and ``trouble`` are
-codes; ``leaving``: ``bound`` is the time at which the run leaves its bounds."""
+codes; ``leaving``: ``bound`` is the time at which the run leaves its bounds; ``sample_at``: time of the next sample."""
 LANE_COUNTERS = ("run", "next_sample", "next_break")
 
 

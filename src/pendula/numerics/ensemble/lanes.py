@@ -103,7 +103,7 @@ def leave(batch, l):
     if batch.code != WAITING:
         lanes.run[l] = -1
         lanes.active[l] = lanes.on_break[l] = 0.0
-        lanes.bound[l] = lanes.t[l]
+        lanes.bound[l], lanes.sample_at[l] = lanes.t[l], np.inf
         batch.ended += 1
         batch.idle += 1
         if batch.clear == 1:
@@ -123,7 +123,15 @@ def store_samples_here(batch, l):
         for k in range(n):
             out[k] = y[k, l]
         sample += 1
+    expect_sample(batch, l, sample)
+
+
+@compiled_part
+def expect_sample(batch, l, sample):
+    """Sets the next sample of a lane."""
+    lanes, times = each_lane_at(batch.lanes), doubles_at(batch.sample_t, batch.samples)
     lanes.next_sample[l] = sample
+    lanes.sample_at[l] = times[sample] if sample < batch.samples else np.inf
 
 
 @compiled_part
@@ -220,15 +228,19 @@ def _starts_outside(batch, l):
 
 @compiled_part
 def follow_energy(batch, some, first):
-    """Energies at the current states of some lanes, compared to those at the start and the work done since."""
+    """Energies at the current states of some lanes, compared to those at the start and the work done since.
+
+    The states are those in row ``new``, unless the runs have just begun.
+    """
     if batch.measure == 0:
         return
     lanes, n, y, energy = all_lanes_at(batch.lanes), batch.n, eights_at(batch.y, batch.n), eights_at(batch.energy, 2)
-    at = batch.rows + batch.stage * (n + 1) * BYTES
+    at = batch.rows + (batch.stage if first else batch.new) * (n + 1) * BYTES
     state = eights_at(at, n + 1)
     state[0] = lanes.t
-    for k in range(n):
-        state[k + 1] = y[k]
+    if first:
+        for k in range(n):
+            state[k + 1] = y[k]
     call_native(batch.measure, batch.energy, at, batch.measure_context)
     kinetic, potential = energy[0], energy[1]
     total = kinetic + potential

@@ -25,6 +25,7 @@ from pendula.numerics.ensemble.batch import (
 from pendula.numerics.ensemble.bounds import watch_bounds
 from pendula.numerics.ensemble.lanes import (
     call,
+    expect_sample,
     fill,
     finite,
     follow_energy,
@@ -340,7 +341,7 @@ def _settle(batch):
     onward = h * lanes.factor
     # a step shortened by a breakpoint says little about the steps after it
     lanes.h = choose(accept & cut & (lanes.on_break > 0.0), max(onward, min(lanes.h, batch.max_step)), onward)
-    if batch.samples > 0 or any_lane((accept & cut) | (trouble > 0.0)):
+    if any_lane((accept & (cut | (lanes.sample_at <= lanes.t))) | (trouble > 0.0)):
         _settle_special(batch)
 
 
@@ -350,7 +351,7 @@ def _keep_samples(batch):
     lanes, ahead = each_lane_at(batch.lanes), integers_at(batch.ahead, LANES)
     for l in range(LANES):
         if lanes.accept[l] == 1.0:
-            lanes.next_sample[l] = ahead[l]
+            expect_sample(batch, l, ahead[l])
 
 
 @compiled(allocates=False)
@@ -372,11 +373,13 @@ def advance(address, passes):
         batch.passes += 1
         if batch.bounds != 0:
             watch_bounds(batch)
-        if batch.samples > 0:
+        lanes = all_lanes_at(batch.lanes)
+        sampled = any_lane((lanes.active * lanes.accept > 0.0) & (lanes.sample_at < lanes.t_new))
+        if sampled:
             _store_samples_inside(batch)
         if corrected:
             _correct(batch)
-        if batch.samples > 0:
+        if sampled:
             _keep_samples(batch)
         _commit(batch, derivative)
         _settle(batch)
