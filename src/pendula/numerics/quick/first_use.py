@@ -24,4 +24,4 @@ def use_checked() -> None:
     from pendula.numerics.quick.small_quadratic import evaluate_checked
 
     none = np.zeros(0)
-    evaluate_checked(0, 0, none, none, none, none, np.array([0, 0, 0, -1]), np.zeros(3), none)
+    evaluate_checked(np.array([0, 0, 0, -1, 0, 0]), none, none, none, none, np.zeros(3), none)

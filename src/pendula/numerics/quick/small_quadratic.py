@@ -28,20 +28,20 @@ def output_size(n: int) -> int:
 
 
 @compiled(allocates=False)
-def evaluate_checked(code, context, q, v, u, lam, sizes, limits, out):
+def evaluate_checked(plan, q, v, u, lam, limits, out):
     """Calls a program of [t, q, v, u, lam] for terms [M, left, ..., K, ...] at t = 0, and checks them.
 
-    ``sizes`` are the number of unknowns n, the number of outputs, the index of K among them, and the number of inputs;
-    ``limits`` are tolerance, vanishing and massless, and then lengths, a typical size of each unknown: few arguments,
-    since each costs as much as the arithmetic. ``out`` gets the outputs and has room for the inputs and for n n more
+    ``plan`` has the number of unknowns n, the number of outputs, the index of K among them, the number of inputs, and
+    the addresses of the program and of its context; ``limits`` are tolerance, vanishing and massless, and then lengths,
+    a typical size of each unknown: few arguments, since each costs as much as the arithmetic. ``out`` gets the outputs and has room for the inputs and for n n more
     after them. Returns the unbalanced force ``left`` relative to its largest change over a typical length; or
     :data:`CLOSER` if something is not finite or not at rest, that ratio is above ``tolerance``, or M may be singular
     (which is not checked if there are multipliers lam: constraints may determine the motion of a massless part).
     """
-    n, outputs, at_K = sizes[0], sizes[1], sizes[2]
+    n, outputs, at_K, code, context = plan[0], plan[1], plan[2], plan[4], plan[5]
     tolerance, vanishing, massless, lengths = limits[0], limits[1], limits[2], limits[3:]
     nq, nv, nu = q.shape[0], v.shape[0], u.shape[0]
-    if 1 + nq + nv + nu + lam.shape[0] != sizes[3]:
+    if 1 + nq + nv + nu + lam.shape[0] != plan[3]:
         return CLOSER
     for i in range(nv):
         if v[i] != 0.0:

@@ -35,8 +35,8 @@ class Bound(NamedTuple):
     """Data prepared for one set of parameters."""
 
     key: bytes
-    context: int
-    """address of the prepared parameters"""
+    plan: Array
+    """sizes and addresses, as ``evaluate_checked`` takes them"""
     limits: Array
     """see :func:`root_limits`"""
     rows: int
@@ -59,13 +59,13 @@ class Quick:
         self.code = cut.native.evaluate
         self.full = {name: Place(a, b, shape) for name, (shape, a, b) in zip(PARTS, cut.places, strict=True)}
         self.starts = tuple(self.full[name].start for name in "GKCF")
-        self.sizes = np.array([self.n, cut.native.outputs, self.full["K"].start, cut.native.inputs])
+        self.sizes = (self.n, cut.native.outputs, self.full["K"].start, cut.native.inputs)
         self.room = cut.native.outputs + cut.native.inputs + self.n**2
         self.lengths = np.ascontiguousarray(frame.steps, dtype=float)
         self.limits = np.concatenate(((BALANCED, VANISHING, MASSLESS), self.lengths))
         self.basis = Basis(frame.coordinates, frame.speeds, system.layout.inputs, frame.units)
         self.bases: dict[tuple[float, ...], Basis] = {}
-        self.bound = Bound(b"", 0, np.zeros(0), 0, None, None)
+        self.bound = Bound(b"", np.zeros(0), np.zeros(0), 0, None, None)
 
     def bind(self, system: System, parameters: Array) -> Bound:
         """Prepares parameters and keeps them for the next call."""
@@ -73,7 +73,8 @@ class Quick:
         limits = root_limits(weight_rate(system, parameters))
         rows = independent_rows(system, parameters) if self.m else 0
         shape = self.shape(self.n - rows)
-        self.bound = Bound(parameters.tobytes(), compiled.context, limits, rows, shape, compiled)
+        plan = np.array([*self.sizes, self.code, compiled.context], dtype=np.int64)
+        self.bound = Bound(parameters.tobytes(), plan, limits, rows, shape, compiled)
         return self.bound
 
     def shape(self, freedoms: int) -> Shape | None:
@@ -102,9 +103,7 @@ class Quick:
         if shape is None:
             return None
         full = np.empty(self.room)
-        residual = evaluate_checked(
-            self.code, bound.context, at.q, at.v, at.inputs, at.multipliers, self.sizes, self.limits, full
-        )
+        residual = evaluate_checked(bound.plan, at.q, at.v, at.inputs, at.multipliers, self.limits, full)
         if residual < 0.0:
             return None
         if not self.m:
