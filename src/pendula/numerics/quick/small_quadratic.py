@@ -34,9 +34,10 @@ def evaluate_checked(plan, q, v, u, lam, limits, out):
     ``plan`` has the number of unknowns n, the number of outputs, the index of K among them, the number of inputs, and
     the addresses of the program and of its context; ``limits`` are tolerance, vanishing and massless, and then lengths,
     a typical size of each unknown: few arguments, since each costs as much as the arithmetic. ``out`` gets the outputs
-    and has room for the inputs and for n n more after them. Returns the unbalanced force ``left`` relative to its largest change over a typical length; or
-    :data:`CLOSER` if something is not finite or not at rest, that ratio is above ``tolerance``, or M may be singular
-    (which is not checked if there are multipliers lam: constraints may determine the motion of a massless part).
+    and has room for the inputs and for n n more after them. Returns the unbalanced force ``left`` relative to its
+    largest change over a typical length; or :data:`CLOSER` if something is not finite or not at rest, that ratio is
+    above ``tolerance``, or M may be singular (which is not checked if there are multipliers lam: constraints may
+    determine the motion of a massless part).
     """
     n, outputs, at_K, code, context = plan[0], plan[1], plan[2], plan[4], plan[5]
     tolerance, vanishing, massless, lengths = limits[0], limits[1], limits[2], limits[3:]
