@@ -216,7 +216,13 @@ def integrate_series(
 
     drive = Drive(lambda tries: advance_series(run, span.earliest, first, *steps, tries), show, make_room)
     drive.keep = keep_on_interrupt
-    drive.to_the_end()
+    return _gathered(drive.to_the_end(), run, steps, series, project)
+
+
+def _gathered(
+    drive: Drive, run: SeriesRun, steps: Sequence[np.ndarray], series: Series, project: Callback | None
+) -> Integration:
+    """The result of a run that has ended: its steps, samples and outcome."""
     outcome = outcome_of(drive, run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0)
     outcome, detail = _explain(outcome, drive.code, run, series, project)
     stored, sampled = int(run.counter[taylor_steps.STORED]), int(run.counter[taylor_steps.NEXT_SAMPLE])
