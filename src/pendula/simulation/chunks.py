@@ -76,7 +76,7 @@ def empty_arrays(system: System, chunk: Chunk) -> dict[str, Array]:
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     shapes = {"q": (samples, nq), "v": (samples, nv), "end_q": (nq,), "end_v": (nv,)}
     counts = ("code", "steps", "rejected")
-    arrays = {name: np.empty((runs, *shapes.get(name, ())), int if name in counts else float) for name in _BY_RUN}
+    arrays = {name: np.empty((runs, *shapes.get(name, ())), np.int64 if name in counts else float) for name in _BY_RUN}
     mark_unfinished(arrays, slice(None), chunk.starts.t)
     return arrays
 

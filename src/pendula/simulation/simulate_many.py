@@ -154,7 +154,7 @@ def simulate_many(
     interrupt = Interrupt(in_loops=True)
     with tidied():
         ensemble = interrupt.run(collected)
-    if Outcome.INTERRUPTED not in ensemble.outcome:
+    if interrupt.came and Outcome.INTERRUPTED not in ensemble.outcome:
         interrupt.raise_if_brief(ensemble.seconds)
     return ensemble
 

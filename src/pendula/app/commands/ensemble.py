@@ -94,7 +94,7 @@ def ensemble_command(
         opt.echo_json(ensemble_data(ensemble, seed))
     else:
         click.echo(_report(ensemble, wrote))
-    exit_by(*ensemble.outcome, ok=bool(ensemble.ok.all()))
+    exit_by(*{*ensemble.outcome}, ok=bool(ensemble.ok.all()))
 
 
 def draw_values(
