@@ -32,6 +32,7 @@ from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageE
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
 from pendula.system.layout import Array, State
+from pendula.system.loops.assembly import turned_over
 from pendula.system.orientation.twins import body_charts, body_twin
 from pendula.system.parameters import Parameters
 from pendula.system.system import System
@@ -204,7 +205,10 @@ def find_equilibria(
     search = Search(problem, domain, rng, on_progress)
     pairs, complete, reason = _candidates(proof, search, count)
     pairs = [(_tidied(problem, domain, q), times, bounds) for q, times, bounds in pairs]
-    real, doubtful, omitted = _real(problem, pairs, domain, rng)
+    allowed = [x for x in pairs if not turned_over(joints, x[0], 0.0, balance.parameters)]
+    if forbidden := len(pairs) - len(allowed):
+        reason += f"; {forbidden} omitted, where a loop closes only with the two sides of a joint in opposite directions"
+    real, doubtful, omitted = _real(problem, allowed, domain, rng)
     complete = INDICATED if doubtful and complete == PROVEN else complete
     reason += omitted
     described, singular = _described(system, balance, real, turning)

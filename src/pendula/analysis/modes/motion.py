@@ -151,7 +151,7 @@ def visible_amplitude(modes: Modes, number: int = 1) -> float:
     points, still = _points(shown, shown.q), _points(shown, shown.rest[None])
     moved = float(np.linalg.norm(points - still, axis=-1).max())
     size = float(np.linalg.norm(np.ptp(still[0], axis=0)))
-    if moved <= SMALL**4 * size:  # a spin about its own axis
+    if moved <= SMALL**4 * size or not size:  # a spin about the body's own axis, or a single point at the origin
         return usual
     return usual * min(SMALL * VISIBLE * size / moved, LARGEST)
 

@@ -144,7 +144,7 @@ def _assemble(system: System, state: State, parameters: Array, holds: Sequence[f
     if system.loop_rows:
         q, gap = _close(system, q, state.t, parameters, holds)
         v = _compatible_speeds(system, q, v, state.t, parameters, holds)
-    if wrong := _turned_over(system, q, state.t, parameters):
+    if wrong := turned_over(system, q, state.t, parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides pointing in opposite directions.\n'
             "  Try: a pose in which they point the same way, or another initial state.",
@@ -157,7 +157,7 @@ def _assemble(system: System, state: State, parameters: Array, holds: Sequence[f
     return Assembly(result, moved, gap, system)
 
 
-def _turned_over(system: System, q: Array, t: float, parameters: Array) -> list[str]:
+def turned_over(system: System, q: Array, t: float, parameters: Array) -> list[str]:
     """Closing joints whose two sides point in opposite directions."""
     if not system.model.closures:
         return []
