@@ -71,6 +71,8 @@ MAKERS = {
     "Model": lambda: pendula.library.four_bar(),
     "Modes": lambda: pendula.modes("double-pendulum"),
     "Pencil": lambda: pendula.linear.pencil("double-pendulum"),
+    "EnsembleRun": lambda: made("Ensemble")[0],
+    "JointReaction": lambda: made("Reactions")["crank"],
     "Reactions": lambda: pendula.reactions(pendula.simulate("four-bar", 1.0, samples=11)),
     "Spectrum": lambda: pendula.linear.spectrum("double-pendulum"),
     "Stability": lambda: pendula.stability("double-pendulum"),
@@ -82,8 +84,6 @@ MAKERS = {
 OTHERS = {
     "Eigenvalue": lambda: made("Spectrum").eigenvalues[0],
     "EnergyAccount": lambda: made("Trajectory").energy,
-    "EnsembleRun": lambda: made("Ensemble")[0],
-    "JointReaction": lambda: made("Reactions")["crank"],
     "Layout": lambda: made("System").layout,
     "Mobility": lambda: pendula.mobility(made("System")),
     "Mode": lambda: made("Modes")[1],

@@ -207,7 +207,9 @@ def find_equilibria(
     pairs = [(_tidied(problem, domain, q), times, bounds) for q, times, bounds in pairs]
     allowed = [x for x in pairs if not turned_over(joints, x[0], 0.0, balance.parameters)]
     if forbidden := len(pairs) - len(allowed):
-        reason += f"; {forbidden} omitted, where a loop closes only with the two sides of a joint in opposite directions"
+        reason += (
+            f"; {forbidden} omitted, where a loop closes only with the two sides of a joint in opposite directions"
+        )
     real, doubtful, omitted = _real(problem, allowed, domain, rng)
     complete = INDICATED if doubtful and complete == PROVEN else complete
     reason += omitted

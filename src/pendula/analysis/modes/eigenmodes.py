@@ -51,6 +51,7 @@ class Mode:
             is a shape, too.
         defective: whether those modes have fewer independent shapes than roots, so that motions grow by powers of t.
         residual: of (s^2 M + s C + K) shape = 0, relative to its terms.
+        time_unit: name of the unit of time.
         description: the mode in one sentence.
 
     Example:
@@ -70,6 +71,7 @@ class Mode:
     repeated: tuple[int, ...]
     defective: bool
     residual: float
+    time_unit: str
     description: str = ""
 
     @property
@@ -105,7 +107,7 @@ class Mode:
         return 0.0 if self.eigenvalue.real == 0 else -self.eigenvalue.real / abs(self.eigenvalue)
 
     def __str__(self) -> str:
-        speed = "" if self.frequency is None else f" at {self.frequency:.6g} rad/time"
+        speed = "" if self.frequency is None else f" at {self.frequency:.6g} rad/{self.time_unit}"
         return f"mode {self.number}: {self.kind}{speed}" + (f"\n{self.description}" if self.description else "")
 
 
@@ -228,7 +230,7 @@ def _mode(linear: LinearModel, C: Array, kind: str, s: complex, roots: int, shap
     scaled = np.where(np.abs(scaled) <= 1e-15 * np.abs(scaled).max(), 0.0, scaled)
     everywhere = linear.N @ (linear.Z @ scaled)
     residual = _residual(linear, C, s, shape)
-    return Mode(0, kind, s, roots, shape, scaled, everywhere, (), False, residual)
+    return Mode(0, kind, s, roots, shape, scaled, everywhere, (), False, residual, linear.at.layout.time_unit)
 
 
 def _residual(linear: LinearModel, C: Array, s: complex, shape: Array) -> float:

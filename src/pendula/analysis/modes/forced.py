@@ -36,6 +36,7 @@ class Beat:
         period: of the beat, 2 pi over the difference of the two frequencies; infinite at resonance.
         amplitudes: of the mode's free motion, by independent coordinate.
         steady: amplitudes of the steady motion, by independent coordinate.
+        time_unit: name of the unit of time.
 
     Example:
         >>> import pendula
@@ -49,6 +50,7 @@ class Beat:
     period: float
     amplitudes: Array
     steady: Array
+    time_unit: str
 
     @property
     def largest(self) -> Array:
@@ -61,7 +63,8 @@ class Beat:
         return np.abs(self.amplitudes - self.steady)
 
     def __str__(self) -> str:
-        return f"beat with mode {self.mode} ({self.frequency:.6g} rad/time): period {self.period:.6g}"
+        unit = self.time_unit
+        return f"beat with mode {self.mode} ({self.frequency:.6g} rad/{unit}): period {self.period:.6g} {unit}"
 
 
 @readable
@@ -209,7 +212,7 @@ def _beats(
         signals.append((own, signal))
         apart = abs(own - frequency)
         period = 2 * np.pi / apart if apart else np.inf
-        beats.append(Beat(mode.number, own, period, np.abs(signal), np.abs(response)))
+        beats.append(Beat(mode.number, own, period, np.abs(signal), np.abs(response), mode.time_unit))
     size = max((float(beat.amplitudes.max()) for beat in beats), default=0.0)
     kept = [beat for beat in beats if beat.amplitudes.max() > EXCITED * size]
     return tuple(sorted(kept, key=lambda beat: -float(beat.amplitudes.max()))), tuple(signals)

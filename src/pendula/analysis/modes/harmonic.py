@@ -37,6 +37,8 @@ class Resonance:
         infinite: whether the response is unbounded there.
         coordinate: the coordinate that moves most there, among those with the same unit.
         amplitude: of that coordinate, for the given amplitude of the input; infinite if unbounded.
+        unit: of the amplitude.
+        time_unit: name of the unit of time.
 
     Example:
         >>> import pendula
@@ -50,10 +52,12 @@ class Resonance:
     infinite: bool
     coordinate: str
     amplitude: float
+    unit: str
+    time_unit: str
 
     def __str__(self) -> str:
-        size = "without bound" if self.infinite else f"{self.amplitude:.4g}"
-        return f"mode {self.mode} at {self.frequency:.6g} rad/time: {self.coordinate} {size}"
+        size = "without bound" if self.infinite else f"{self.amplitude:.4g} {self.unit}".rstrip()
+        return f"mode {self.mode} at {self.frequency:.6g} rad/{self.time_unit}: {self.coordinate} {size}"
 
 
 @readable
@@ -323,10 +327,10 @@ def _peak(linear: LinearModel, mode: Mode, force: Callable[[float], Array]) -> R
     shape = np.abs(mode.shape)
     which = _most_of_first_unit(linear, shape)
     name, s = linear.coordinates[which], mode.eigenvalue
-    centre = abs(s.imag)
+    centre, units = abs(s.imag), (linear.units[name], mode.time_unit)
     row, _ = response_at(linear, centre, force(centre))
     if s.real == 0:
-        return Resonance(centre, mode.number, True, name, np.inf) if not np.isfinite(row).all() else None
+        return Resonance(centre, mode.number, True, name, np.inf, *units) if not np.isfinite(row).all() else None
     if abs(s.real) > abs(s) / np.sqrt(2):
         return None  # damping too strong for a peak
     width = 3 * abs(s.real)
@@ -341,7 +345,7 @@ def _peak(linear: LinearModel, mode: Mode, force: Callable[[float], Array]) -> R
     edge = min(best.x - low, high - best.x) < 1e-6 * width
     if edge or best.fun == 0:
         return None  # hidden by a neighbouring peak, or not excited
-    return Resonance(float(best.x), mode.number, False, name, -float(best.fun))
+    return Resonance(float(best.x), mode.number, False, name, -float(best.fun), *units)
 
 
 def _most_of_first_unit(linear: LinearModel, shape: Array) -> int:

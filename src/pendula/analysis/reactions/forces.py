@@ -64,11 +64,19 @@ class Peak:
     force_at: float | None
     torque: float | None
     torque_at: float | None
+    units: Units
 
     def __str__(self) -> str:
-        sizes = ((self.force, self.force_at), (self.torque, self.torque_at))
-        force, torque = ("unknown" if size is None else f"{size:.4g} at t = {at:.4g}" for size, at in sizes)
-        return f"{self.joint}: force at most {force}, torque {torque}"
+        force = _in_words(self.force, self.units.force, self.force_at)
+        return (
+            f"{self.joint}: force at most {force}, torque {_in_words(self.torque, self.units.torque, self.torque_at)}"
+        )
+
+
+def _in_words(size: float | None, unit: str, at: float | None) -> str:
+    if size is None:
+        return "not determined"
+    return f"{size:.4g} {unit} at t = {at:.4g}" if size else f"0 {unit}"
 
 
 @readable
@@ -94,6 +102,7 @@ class JointReaction:
     torque_body: Array
     point: Array
     """the child side's point in world axes"""
+    units: Units
 
     @property
     def force_size(self) -> Array:
@@ -106,9 +115,9 @@ class JointReaction:
         return np.linalg.norm(self.torque, axis=1)
 
     def __str__(self) -> str:
-        sizes = (np.nanmax(size, initial=0.0) for size in (self.force_size, self.torque_size))
-        force, torque = (f"{size:.4g}" for size in sizes)
-        return f"{self.joint}: at most force {force} and torque {torque} at {counted(len(self.t), 'time')}"
+        force, torque = (float(np.nanmax(size, initial=0.0)) for size in (self.force_size, self.torque_size))
+        most = f"force at most {force:.4g} {self.units.force}, torque {torque:.4g} {self.units.torque}"
+        return f"{self.joint}: {most}, at {counted(len(self.t), 'time')}"
 
 
 @readable
@@ -159,7 +168,7 @@ class Reactions(Tabular):
             raise UsageError(f'there is no joint "{joint}"; known are {", ".join(self.joints)}')
         k = self.joints.index(joint)
         arrays = (self.force_world, self.torque_world, self.force_body, self.torque_body, self.points)
-        return JointReaction(joint, self.t, *(array[:, k] for array in arrays))
+        return JointReaction(joint, self.t, *(array[:, k] for array in arrays), self.units)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -167,25 +176,19 @@ class Reactions(Tabular):
     @cached_property
     def peaks(self) -> tuple[Peak, ...]:
         """Largest force and torque of every joint, and when."""
-        found = []
+        found, floor = [], ROUNDING * self.largest
         for name in self.joints:
-            joint = self[name]
-            found.append(Peak(name, *_largest(self.t, joint.force_size), *_largest(self.t, joint.torque_size)))
+            force, torque = self[name].force_size, self[name].torque_size
+            force, torque = np.where(force < floor, 0.0, force), np.where(torque < floor * self.length, 0.0, torque)
+            found.append(Peak(name, *_largest(self.t, force), *_largest(self.t, torque), self.units))
         return tuple(found)
 
     def __str__(self) -> str:
-        unit = self.units
         lines = [
             f"{self.model}: reactions of {counted(len(self.joints), 'joint')} at {counted(len(self), 'time')}, "
             f"by {self.formulation}"
         ]
-        for peak in self.peaks[:12]:
-            force = (
-                "not determined" if peak.force is None else f"{peak.force:.4g} {unit.force} at t = {peak.force_at:.4g}"
-            )
-            torque = "not determined" if peak.torque is None else f"{peak.torque:.4g} {unit.torque}"
-            lines.append(f"  {peak.joint}: force at most {force}, torque {torque}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {peak}" for peak in self.peaks[:12])])
 
 
 def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:

@@ -42,7 +42,7 @@ class RunSeries:
         coordinates: values of coordinates; those whose unit is "rad" are drawn in degrees.
         coordinate_units: unit of each coordinate, "" if it has none.
         speeds: values of rates, drawn in the units given.
-        energy_error: |E - E(0) - W| over the energy scale, without unit.
+        energy_error: |E - E(0) - W| over the energy scale, without unit; None if it is not known.
         violation: constraint violation, or None if there are no constraints.
     """
 
@@ -53,7 +53,7 @@ class RunSeries:
     coordinate_units: Mapping[str, str]
     speeds: Mapping[str, Array]
     speed_units: Mapping[str, str]
-    energy_error: Array
+    energy_error: Array | None = None
     violation: Array | None = None
     time_unit: str = "s"
 
@@ -68,9 +68,9 @@ class RunSeries:
             if missing:
                 raise UsageError(f'{name} "{missing[0]}" has no unit: give one, or "" if it has none')
             object.__setattr__(self, name, signals)
-        object.__setattr__(self, "energy_error", _signal(self.energy_error, k, "energy_error"))
-        if self.violation is not None:
-            object.__setattr__(self, "violation", _signal(self.violation, k, "violation"))
+        for name in ("energy_error", "violation"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _signal(getattr(self, name), k, name))
 
 
 def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
@@ -81,10 +81,11 @@ def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
         dpi: dots per inch.
     """
     panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
-    figure, axes = _sheet(len(panels) + 1, dpi, layout=None)
+    figure, axes = _sheet(len(panels) + (run.energy_error is not None), dpi, layout=None)
     for ax, (unit, signals) in zip(axes, panels, strict=False):
         _draw_signals(figure, ax, run.t, unit, signals)
-    _draw_errors(axes[-1], run)
+    if run.energy_error is not None:
+        _draw_errors(axes[-1], run.energy_error, run)
     _place(figure, axes, [name for _, signals in panels for name in signals])
     _finish(figure, axes, run)
     return figure
@@ -221,8 +222,8 @@ def _colour_bar(figure: Figure, ax: Axes, names: Sequence[str]) -> None:
     bar.ax.tick_params(length=0, labelsize=8.5)
 
 
-def _draw_errors(ax: Axes, run: RunSeries) -> None:
-    signals = {"energy error / energy scale": (run.energy_error, FEW[0])}
+def _draw_errors(ax: Axes, energy_error: Array, run: RunSeries) -> None:
+    signals = {"energy error / energy scale": (energy_error, FEW[0])}
     if run.violation is not None:
         signals["constraint violation"] = (run.violation, FEW[1])
     top = 0.0

@@ -56,6 +56,8 @@ for _kind, _where, _summary in (
     ("Crossings", "results:plot_crossings", "a coordinate and its speed wherever an event occurred"),
     ("Ensemble", "results:plot_ensemble", "how the coordinates of all runs spread"),
     ("Reactions", "results:plot_reactions", "magnitudes of forces and torques by joint"),
+    ("EnsembleRun", "results:plot_one_of_ensemble", "coordinates and speeds over time"),
+    ("JointReaction", "results:plot_reaction", "components of force and torque in one joint"),
     ("Divergence", "results:plot_distance", "distance between two motions over time"),
     ("Horizon", "results:plot_distance", "distance from a tighter run over time"),
     ("Lyapunov", "results:plot_exponent", "running average of the largest Lyapunov exponent"),

@@ -12,7 +12,7 @@ import numpy as np
 from pendula.analysis.chaos.divergence import Divergence
 from pendula.analysis.chaos.horizon import Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov
-from pendula.analysis.reactions.forces import ROUNDING, Reactions
+from pendula.analysis.reactions.forces import ROUNDING, JointReaction, Reactions
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.arguments import read_path
 from pendula.errors import UsageError
@@ -27,7 +27,7 @@ from pendula.present.pictures.registry import plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
 from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
-from pendula.simulation.ensemble import Ensemble
+from pendula.simulation.ensemble import Ensemble, EnsembleRun
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 from pendula.storage.files import write_figure
@@ -208,6 +208,43 @@ def plot_ensemble(runs: Ensemble) -> Any:
         time_unit=layout.time_unit,
     )
     return plot_spread(series)
+
+
+def plot_one_of_ensemble(run: EnsembleRun) -> Any:
+    """A figure of one run of an ensemble: coordinates and speeds at the samples that it reached."""
+    layout = run.end.layout
+    return plot_run(
+        RunSeries(
+            title="one run of an ensemble",
+            subtitle=f"{run.outcome}: {run.steps} steps, energy drift {run.energy_drift:.2g}",
+            t=run.t,
+            coordinates=dict(zip(layout.coordinates, run.q.T, strict=True)),
+            coordinate_units=layout.units,
+            speeds=dict(zip(layout.speeds, run.v.T, strict=True)),
+            speed_units=layout.units,
+            time_unit=layout.time_unit,
+        )
+    )
+
+
+def plot_reaction(found: JointReaction) -> Any:
+    """A figure of the reaction in one joint: components of force and torque in world axes."""
+    units = found.units
+    wrenches = {f"force [{units.force}]": found.force, f"torque [{units.torque}]": found.torque}
+    floor = ROUNDING * float(np.nanmax(found.force_size, initial=0.0))
+    panels = {
+        label: {axis: y for axis, y in zip("xyz", values.T, strict=True) if np.nanmax(np.abs(y), initial=0.0) > floor}
+        for label, values in wrenches.items()
+    }
+    series = ForceSeries(
+        title=f"reaction in {found.joint}",
+        subtitle="from the parent side on the child side, at the child side's point, in world axes",
+        t=found.t,
+        panels={label: drawn for label, drawn in panels.items() if drawn}
+        or {next(iter(wrenches)): {"x": found.t * 0.0}},
+        time_unit=units.time,
+    )
+    return plot_forces(series)
 
 
 def plot_reactions(found: Reactions) -> Any:
