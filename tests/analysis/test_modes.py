@@ -12,7 +12,7 @@ import pendula
 from pendula import Model, library
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.modes.modes import modal_coordinates, modes
-from pendula.analysis.modes.motion import mode_motion
+from pendula.analysis.modes.motion import mode_motion, visible_amplitude
 from pendula.analysis.modes.response import free_response
 from pendula.errors import LoopNotClosed, ModelError, UsageError
 from pendula.system.loops.assembly import assemble
@@ -404,3 +404,14 @@ def test_mode_motion_without_a_period_says_so():
     motion = mode_motion(modes(linear_model(system, {"theta": 0.0})), 1)
     assert any("no period" in note for note in motion.notes)
     assert motion.coordinate == "x"
+
+
+def test_a_single_point_on_a_spring_has_modes_in_motion() -> None:
+    model = pendula.loads("""
+        name = "mass on a spring"
+        gravity = [0, 0, 0]
+        bodies = [{ name = "m", point = { mass = 1.0 } }]
+        joints = [{ name = "x", type = "prismatic", parent = "ground", child = "m" }]
+        forces = [{ type = "spring", joint = "x", stiffness = 3.0 }]
+    """)
+    assert visible_amplitude(pendula.modes(model)) > 0

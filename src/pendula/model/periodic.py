@@ -16,6 +16,7 @@ from pendula.errors import NotSupported
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.forces.actions import Across, AcrossAll, Between, OnCoordinate, Push, Spin, Twist
+from pendula.model.joints.rows import Coupled, NoGap, Perpendicular, SamePoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 
 if TYPE_CHECKING:
@@ -125,7 +126,18 @@ def repeats(model: Model, names: Collection[str], values: Mapping[str, float] | 
                     return False
             else:
                 raise NotSupported(f"the periodicity of a joint step {type(step).__name__} is not known")
+    if not all(_closes_alike(row, same) for joint in model.closures for row in joint.rows()):
+        return False
     return all(_is_invariant(model, action, same) for force in model.forces for action in force.actions())
+
+
+def _closes_alike(row: Any, same: _Same) -> bool:
+    """Whether a constraint row is invariant: conditions between poses are, as far as the poses are."""
+    if isinstance(row, Coupled):
+        return same(row.value)
+    if isinstance(row, SamePoint | NoGap | Perpendicular):
+        return True
+    raise NotSupported(f"the periodicity of a constraint row {type(row).__name__} is not known")
 
 
 class _Same:

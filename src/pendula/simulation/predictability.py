@@ -285,7 +285,9 @@ class _Law:
         way = 1.0 if part.t[-1] >= part.t[0] else -1.0
         reached = int(np.sum(way * part.t <= way * again.t[-1]))
         there = np.clip(np.searchsorted(way * again.t, way * part.t[:reached]), 0, len(again.t) - 1)
-        sizes = _sizes(course, part.rate(nq, course.start.v.size))
+        # An error of a speed shifts its coordinate by at most that times the duration, however slowly speeds change.
+        slowest = 1.0 / abs(evidence.span[1] - evidence.span[0])
+        sizes = _sizes(course, max(part.rate(nq, course.start.v.size), slowest))
         apart = np.abs(again.y[there, : sizes.size] - part.y[:reached, : sizes.size]) / sizes
         difference = apart.max(axis=1)
         largest = np.abs(part.y[:, :nq]).max(axis=0) / sizes[:nq]
@@ -350,7 +352,7 @@ def _sizes(course: Course, rate: float) -> Array:
     size, layout = {"angle": 1.0, "quaternion": 0.5}, course.system.layout
     length = typical_length(course.system, course.vector)
     q = [size.get(kind, length) for kind in layout.coordinate_kinds]
-    v = [size.get(kind, length) * max(rate, 1e-300) for kind in layout.speed_kinds]
+    v = [size.get(kind, length) * rate for kind in layout.speed_kinds]
     return np.array(q + v)
 
 
