@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,6 +40,12 @@ STIFF = 100.0
 
 DISPLACED = (0.1, 0.3, 1.0)
 """Displacements that are tried to leave a dead point, in radians or typical lengths."""
+
+MOVED = 1e-9
+"""Changes of coordinates and speeds above this are reported."""
+
+ELSEWHERE = 24
+"""Random poses from which a loop is closed if it cannot be closed from the given one."""
 
 SINGULAR = 1e-6
 """Singular values of the scaled G below this fraction of its largest entry count as zero at a dead point."""
@@ -124,18 +130,53 @@ def assemble_holding(
         joints.layout.position(name)  # raises if there is no such name
     holds = list(dict.fromkeys(frozenset({*keep, *names}) for names in (*prefer, ())))
     state = _near(system, near, vector)
+    close = _assemble if isinstance(near, State) else _assemble_anywhere
     if state.layout is system.layout:
-        return _assemble(system, state, vector, holds)
+        return close(system, state, vector, holds)
     if not system.model.closures:
         q = _with_unit_quaternions(np.array(state.q, dtype=float), joints.quaternions, state.layout.coordinates)
         placed = joints.place_state(State(state.t, q, state.v, joints.layout), vector)
         return Assembly(placed, {}, 0.0, system)
-    found = _assemble(joints.system, state, vector, holds)  # the joints decide what moves least
+    found = close(joints.system, state, vector, holds)  # the joints decide what moves least
     return Assembly(joints.place_state(found.state, vector), found.moved, found.gap, system)
 
 
-def _assemble(system: System, state: State, parameters: Array, holds: Sequence[frozenset[str]]) -> Assembly:
-    """:func:`assemble` for a state in the coordinates of the system; names to hold, tried one after the other."""
+def _assemble_anywhere(system: System, state: State, parameters: Array, holds: Sequence[frozenset[str]]) -> Assembly:
+    """:func:`_assemble`; where it fails, the nearest of the poses that it finds from all over, with the same holds.
+
+    A person gives one angle of a linkage and leaves the others at zero, from where Newton's method may lead nowhere.
+    """
+    try:
+        return _assemble(system, state, parameters, holds)
+    except LoopNotClosed as error:
+        failed = error
+    steps, held = typical_steps(system, parameters), _held(system, holds[0])
+    some, best = np.random.default_rng(0), None
+    for _ in range(ELSEWHERE):
+        shift = np.where(held, 0.0, np.pi * steps * some.uniform(-1.0, 1.0, len(steps)))
+        try:
+            found = _assemble(system, replace(state, q=moved(system, state.q, shift)), parameters, holds[:1], state)
+        except LoopNotClosed:
+            continue
+        gave_way = any(abs(found.moved.get(name, 0.0)) > ROUNDED for name in holds[0])
+        if not gave_way and (best is None or _distance(found) < _distance(best)):
+            best = found
+    if best is None:
+        raise failed
+    return best
+
+
+def _distance(found: Assembly) -> float:
+    return float(np.linalg.norm([x for n, x in found.moved.items() if n in found.state.layout.coordinates]))
+
+
+def _assemble(
+    system: System, state: State, parameters: Array, holds: Sequence[frozenset[str]], given: State | None = None
+) -> Assembly:
+    """:func:`assemble` for a state in the coordinates of the system; names to hold, tried one after the other.
+
+    ``given`` is the state to which the result is compared, if the search starts from another one.
+    """
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     q = _with_unit_quaternions(q, [at for at, _ in system.balls], system.layout.coordinates)
     gap = 0.0
@@ -143,6 +184,7 @@ def _assemble(system: System, state: State, parameters: Array, holds: Sequence[f
         _check_fixed_gaps(system, parameters)
     if system.loop_rows:
         q, gap = _close(system, q, state.t, parameters, holds)
+        q = _shorter_way(system, q, (given or state).q, state.t, parameters)
         v = _compatible_speeds(system, q, v, state.t, parameters, holds)
     if wrong := turned_over(system, q, state.t, parameters):
         raise LoopNotClosed(
@@ -152,9 +194,20 @@ def _assemble(system: System, state: State, parameters: Array, holds: Sequence[f
             residual=gap,
         )
     result = State(state.t, q, v, system.layout)
-    changes = {n: result[n] - state[n] for n in result}
-    moved = {n: float(x) for n, x in changes.items() if abs(x) > 1e-9}
-    return Assembly(result, moved, gap, system)
+    changes = {n: result[n] - (given or state)[n] for n in result}
+    return Assembly(result, {n: float(x) for n, x in changes.items() if abs(x) > MOVED}, gap, system)
+
+
+def _shorter_way(system: System, q: Array, given: Array, t: float, parameters: Array) -> Array:
+    """The same pose with every angle within half a turn of the given one, if the loops stay closed: gears may not."""
+    angles = np.array([kind == "angle" for kind in system.layout.coordinate_kinds])
+    turns = np.where(angles, np.round((q - given) / (2 * np.pi)), 0.0)
+    if not turns.any():
+        return q
+    closer = q - 2 * np.pi * turns
+    scale = row_scales(system, parameters)
+    gaps = system.gaps(closer, None, t, parameters=parameters)[0][: system.loop_rows]
+    return closer if np.abs(gaps / scale).max(initial=0.0) <= CLOSED_ENOUGH else q
 
 
 def turned_over(system: System, q: Array, t: float, parameters: Array) -> list[str]:
