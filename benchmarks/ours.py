@@ -51,9 +51,13 @@ def forward(system: Any, q: Array, v: Array, out: Array) -> Callable[[], Any]:
     """One evaluation of the accelerations, called from Python with arrays that are there."""
     if hasattr(system, "forward_dynamics"):
         with refused():
-            call = system.forward_dynamics()
-            call(q, v, out)
-        return lambda: call(q, v, out)
+            bound = system.forward_dynamics()
+        if not hasattr(bound, "evaluate"):  # older: a function of three arrays
+            return lambda: bound(q, v, out)
+        bound.q[:], bound.v[:] = q, v
+        bound.evaluate()
+        out[:] = bound.accelerations
+        return bound.evaluate
     if not hasattr(system, "dynamics"):
         raise Missing(f"{NOT_YET}: forward_dynamics")
     rates, y = rhs_of(system), np.concatenate([q, v])
@@ -66,24 +70,7 @@ def forward(system: Any, q: Array, v: Array, out: Array) -> Callable[[], Any]:
 
 def rhs_of(system: Any) -> Callable[[float, Array], Array]:
     """The compiled right-hand side as SciPy wants it: y' of (t, y), y = [q, v], where q' = v."""
-    size = 2 * len(system.layout.speeds)
-    if hasattr(system, "dynamics"):
-        return lean_rhs(system.dynamics().rhs, size)
-    return _rhs_of_forward(system, size // 2)
-
-
-def _rhs_of_forward(system: Any, n: int) -> Callable[[float, Array], Array]:
-    if not hasattr(system, "forward_dynamics"):
-        raise Missing(f"{NOT_YET}: forward_dynamics")
-    call = system.forward_dynamics()
-
-    def rhs(t: float, y: Array) -> Array:
-        out = np.empty(2 * n)
-        out[:n] = y[n:]
-        call(y[:n], y[n:], out[n:])
-        return out
-
-    return rhs
+    return lean_rhs(system.dynamics().rhs, 2 * len(system.layout.speeds))
 
 
 def jacobian(system: Any, q: Array, v: Array) -> Callable[[], tuple[Array, Array]]:

@@ -67,6 +67,7 @@ NAMES = {
     "pendula.studies.plan": "Draws",
     "pendula.studies.result": "Sweep",
     "pendula.studies.statistics": "Estimate",
+    "pendula.system.forward": "ForwardDynamics",
     "pendula.system.joint_forces": "Wrenches",
     "pendula.system.layout": "Layout State",
     "pendula.system.loops.assembly": "Assembly",

@@ -83,6 +83,7 @@ from pendula.studies.estimate import StudyCost as StudyCost
 from pendula.studies.plan import Draws as Draws
 from pendula.studies.result import Sweep as Sweep
 from pendula.studies.statistics import Estimate as Estimate
+from pendula.system.forward import ForwardDynamics as ForwardDynamics
 from pendula.system.joint_forces import Wrenches as Wrenches
 from pendula.system.layout import Layout as Layout
 from pendula.system.layout import State as State
@@ -131,6 +132,7 @@ __all__ = [
     "FloquetMap",
     "ForcedResponse",
     "Formulation",
+    "ForwardDynamics",
     "FreeResponse",
     "Gain",
     "HarmonicResponse",

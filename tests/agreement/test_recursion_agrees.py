@@ -194,16 +194,6 @@ def test_large_chain_moves_as_a_small_one_of_the_same_shape() -> None:
     assert np.max(np.abs(system.accelerations(q, q))) < 1e-12
 
 
-def test_forward_dynamics_writes_accelerations() -> None:
-    system = pendula.compile_system(VARIANTS["chain"](), engine="recursive")
-    assert isinstance(system, RecursiveSystem)
-    _, q, v = states(system, 3)
-    forward, out = system.forward_dynamics(), np.zeros(v.shape[1])
-    for k in range(3):
-        forward(q[k], v[k], out)
-        np.testing.assert_allclose(out, system.accelerations(q[k], v[k]), rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("seed", [15, 41])
 def test_derivatives_reach_all_hinges_that_a_spring_between_points_couples(seed: int) -> None:
     symbolic, recursive = _both(random_mechanism(seed))

@@ -163,22 +163,6 @@ class RecursiveSystem(System):
         """Taylor series, from the symbolic equations."""
         return series_of(self, parameters, lanes)
 
-    def forward_dynamics(self, parameters: Parameters = None) -> Callable[[Array, Array, Array], None]:
-        """A function (q, v, out) that writes v' into ``out`` without checks, for many calls from Python.
-
-        Example:
-            >>> import numpy as np, pendula
-            >>> system = pendula.compile_system(pendula.library.chain(links=2), engine="recursive")
-            >>> forward, out = system.forward_dynamics(), np.zeros(2)
-            >>> forward(np.array([0.1, 0.2]), np.zeros(2), out)
-            >>> bool(np.allclose(out, system.accelerations([0.1, 0.2], [0.0, 0.0])))
-            True
-        """
-        dynamics = self.dynamics(parameters)
-        forward = partial(rk.evaluate, dynamics.context)
-        forward.dynamics = dynamics  # type: ignore[attr-defined]  # keeps what the context points to
-        return forward
-
     # -- expressions to watch -------------------------------------------------------------------
 
     def symbols(self) -> dict[str, Any]:

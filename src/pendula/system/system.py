@@ -26,6 +26,7 @@ from pendula.words import Displayed
 
 if TYPE_CHECKING:
     from pendula.numerics.taylor.integrate import Series
+    from pendula.system.forward import ForwardDynamics
     from pendula.system.orientation.maps import Turning
 
 
@@ -255,6 +256,16 @@ class System(Displayed, ABC):
     def multipliers(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Lagrange multipliers lam, one for each row of G; the generalized constraint force is + G^T lam."""
         return self.solve(q, v, t, inputs=inputs, parameters=parameters)[1]
+
+    def forward_dynamics(self, parameters: Parameters = None) -> ForwardDynamics:
+        """Accelerations for many calls from Python: arrays to fill and to read, and native code bound to them.
+
+        Raises:
+            NotSupported: this is the system of a run with its own inputs (time series, functions, controllers).
+        """
+        from pendula.system.forward import ForwardDynamics
+
+        return ForwardDynamics(self, parameters)
 
     def state(self, values: Mapping[str, float] | None = None, *, t: float = 0.0) -> State:
         """A state with the given joint coordinates and speeds; all others are zero (quaternions: no rotation)."""

@@ -180,18 +180,6 @@ def energies_of_one(out, inp, context):
 
 
 @compiled(allocates=False)
-def evaluate(context, q, v, out):
-    """v' at one state, for calls from Python; no checks."""
-    ctx = mem.recursion_at(context)
-    nq, nv = ctx.nq, ctx.nv
-    rates = doubles_at(ctx.out, nq + nv + 1)
-    write_state(ctx.x, q, v, nq, nv)
-    call_native(ctx.rhs, ctx.out, ctx.x, context)
-    for k in range(nv):
-        out[k] = rates[nq + k]
-
-
-@compiled(allocates=False)
 def solve_rows(context, x, accelerations, multipliers, power, efforts, status):
     """Accelerations, multipliers, power of loads and drive forces for every row [t, q, v, u] of x.
 
