@@ -19,6 +19,17 @@ from pendula.errors import UsageError
 T = TypeVar("T")
 
 
+def found_at(place: str) -> Any:
+    """The object that ``"module:attribute"`` names.
+
+    Example:
+        >>> found_at("pendula.outcome:Outcome").__name__
+        'Outcome'
+    """
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def _registering_module() -> str:
     """The module that made a registration, also through a ``register_...`` function."""
     frame = sys._getframe(2)
@@ -85,8 +96,7 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         entry = self.entry(name)
         if isinstance(entry.value, str):
-            module, _, attribute = entry.value.partition(":")
-            value: T = getattr(importlib.import_module(module), attribute)
+            value: T = found_at(entry.value)
             self._entries[name] = Entry(name, value, entry.summary, entry.module)
             return value
         return entry.value

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.scalars.eight import LANES
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.drive import Drive, doubled
@@ -111,13 +111,6 @@ def order_for(rtol: float) -> int:
     return min(MOST_ORDER, max(LEAST_ORDER, math.ceil(1.0 - 0.5 * math.log(rtol))))
 
 
-def aligned(count: int) -> np.ndarray:
-    """Zeros at an address that is a multiple of 64: vectors that cross cache lines cost twice as much."""
-    space = np.zeros(count + 8)
-    first = (-space.ctypes.data % 64) // 8
-    return space[first : first + count]
-
-
 def _checked_order(order: int | None, rtol: float) -> int:
     if order is None:
         return order_for(rtol)
@@ -131,7 +124,7 @@ def _control(
 ) -> np.ndarray:
     """A control block with the tolerances; quadratures have none, unless there are no other components."""
     places = Control(n)
-    block = aligned(places.size * lanes).reshape(-1, lanes)
+    block = aligned_zeros(places.size, lanes)
     limits = checks.checked_atol(atol, n).copy()
     if quadratures < n:
         limits[n - quadratures :] = np.inf
@@ -190,7 +183,7 @@ def integrate_series(
         y=start,
         state=np.zeros(n + 1),
         onto=np.zeros(n + 3),
-        table=aligned(series.size(order)),
+        table=aligned_zeros(series.size(order)),
         control=_control(rtol, atol, n, quadratures, 1).ravel(),
         real=np.zeros(5),
         counter=np.zeros(11, dtype=np.int64),
@@ -294,11 +287,11 @@ def integrate_lanes(
         balls=np.array(balls, dtype=np.int64),
         given=given,
         values=values,
-        parameters=aligned(max(1, values.shape[1]) * LANES).reshape(-1, LANES),
-        table=aligned(series.size(order)).reshape(-1, LANES),
+        parameters=aligned_zeros(max(1, values.shape[1]), LANES),
+        table=aligned_zeros(series.size(order) // LANES, LANES),
         control=_control(rtol, atol, n, quadratures, LANES),
         number=np.zeros((7, LANES), dtype=np.int64),
-        real=aligned(4 * LANES).reshape(-1, LANES),
+        real=aligned_zeros(4, LANES),
         counter=np.zeros(3, dtype=np.int64),
         out_t=np.full(runs, span.t0),
         out_y=given.copy(),

@@ -37,6 +37,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
+from pendula.system.code.terms import dynamics_entries, gap_entries
 from pendula.system.layout import Layout
 
 MOST_OPERATIONS = 25_000
@@ -165,16 +166,10 @@ def _lowering(eq: Equations, given: Given) -> tuple[Lowering, dict[str, float]]:
 
 def _entries(eq: Equations) -> dict[str, list[Any]]:
     """What each function computes; see the head of this module."""
-    n = len(eq.v)
-    M = [eq.M[i][j] if eq.loop_rows or j >= i else 0 for i in range(n) for j in range(n)]
-    G = [x for row in eq.G for x in row]
-    dynamics = [*M, *eq.f, *eq.qdot, *G, *eq.c, eq.power]
-    dynamics += [*(d.rate for d in eq.drives), *eq.drive_f, *(x for row in eq.drive_M for x in row)]
-    dynamics += [x for row in eq.drive_G for x in row]
     poses = [x for j in eq.model.tree for x in _flat(*eq.poses[j.child.body])]
     return {
-        "dynamics": dynamics,
-        "gaps": [*eq.g[: eq.loop_rows], *G, *eq.b, *(x for row in eq.M for x in row)],
+        "dynamics": [0 if e is None else e for e in dynamics_entries(eq)],
+        "gaps": gap_entries(eq),
         "rates": [*eq.qdot],
         "energies": [eq.kinetic, eq.potential],
         "poses": poses,
