@@ -16,7 +16,8 @@ from pendula.errors import NotSupported
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.ensemble import batch as codes
-from pendula.numerics.ensemble.batch import BATCH, EACH, LANE_COUNTERS, LANE_FIELDS, RESULT
+from pendula.numerics.ensemble.batch import BATCH, EACH, RESULT
+from pendula.numerics.ensemble.lane_records import lane_memory
 from pendula.numerics.ensemble.lockstep import advance, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
@@ -244,7 +245,8 @@ def _batch(
         raise ValueError("lanes: the shapes of data, column and y0 do not match")
     if not lanes.clear:  # idle lanes then compute with valid numbers
         lanes.column[:] = lanes.data[0][:, None]
-    y = aligned_zeros(n, LANES)
+    y, idle = aligned_zeros(n, LANES), lane_memory(EACH)
+    idle["run"] = -1
     y[:] = start[0][:, None] if runs else 0.0
     results = np.zeros(runs, RESULT)
     for name in RESULT.names or ():
@@ -282,7 +284,7 @@ def _batch(
         sample_y=np.full((runs, samples.size, n), np.nan),
         end_y=start.copy(),
         results=results,
-        lanes=_idle_lanes(),
+        lanes=idle,
         rows=aligned_zeros(numbers["late"] + 1, n + 1, LANES),
         y=y,
         zero=aligned_zeros(n, LANES),
@@ -296,13 +298,6 @@ def _batch(
         idle=LANES,
         **settings,
     )
-
-
-def _idle_lanes() -> np.ndarray:
-    """Memory of the lanes, at an address that is a multiple of 64."""
-    memory = aligned_zeros(len(LANE_FIELDS) + len(LANE_COUNTERS), LANES)
-    memory.reshape(-1).view(EACH)["run"] = -1
-    return memory
 
 
 def _run(batch: Memory, on_progress: Progress | None) -> Integrations:

@@ -9,11 +9,10 @@ from pendula.numerics.ensemble.batch import (
     DONE,
     LANE_FIELDS,
     LEFT_BOUNDS,
-    RESULT_BYTES,
     WAITING,
     all_lanes_at,
     each_lane_at,
-    result_at,
+    results_at,
 )
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane, with_lane
 
@@ -84,7 +83,7 @@ def _enter(batch, l, run):
     set_bound(batch, l)
     lanes.most_potential[l], lanes.least_potential[l] = -np.inf, np.inf
     lanes.shortest[l] = np.inf
-    result_at(batch.results + run * RESULT_BYTES).code = WAITING
+    results_at(batch.results, batch.runs)[run].code = WAITING
 
 
 @compiled_part
@@ -95,7 +94,7 @@ def leave(batch, l):
     y, end = doubles_at(batch.y, (n, LANES)), doubles_at(batch.end_y, (batch.runs, n))
     for k in range(n):
         end[run, k] = y[k, l]
-    result = result_at(batch.results + run * RESULT_BYTES)
+    result = results_at(batch.results, batch.runs)[run]
     result.code, result.accepted, result.rejected = batch.code, int(lanes.accepted[l]), int(lanes.rejected[l])
     result.t, result.energy_error, result.kinetic = lanes.t[l], lanes.energy_error[l], lanes.most_kinetic[l]
     result.potential_high, result.potential_low = lanes.most_potential[l], lanes.least_potential[l]

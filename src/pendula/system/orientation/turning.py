@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
 from pendula.model.joints.orientation import QUATERNION
 from pendula.numerics.compiled.jit import compiled_part
-from pendula.numerics.compiled.native import view_at
-from pendula.numerics.compiled.records import record_dtype
+from pendula.numerics.compiled.records import record_dtype, records_at
 
 if TYPE_CHECKING:
     from pendula.system.orientation.maps import Turning
@@ -21,7 +19,7 @@ BALL = record_dtype(whole="first speed kind sense letters opposite")
 """Integers of an orientation: index of its first coordinate and of its first speed, kind of chart, 1 for speeds in body
 axes and -1 for the parent side's, letters of the rotations about body-fixed axes as digits to base 3, and whether the
 coordinates are in the opposite order"""
-balls_at = view_at(numba.from_dtype(BALL), BALL.itemsize)
+balls_at = records_at(BALL)
 """``balls_at(address, count)``: the records at an address, in compiled code"""
 
 
