@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.errors import ComputationError, SingularPose
 from pendula.numerics.compiled.jit import CompiledCallback
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
@@ -112,10 +113,20 @@ class SpareDynamics:
             self._free.append(dynamics)
 
 
-def where(layout: Layout, row: Array) -> str:
-    """The first coordinates of a row [t, q, ...], for messages."""
-    values = zip(layout.coordinates[:6], row[1:], strict=False)
-    return ", ".join(f"{name} = {x:.6g}" for name, x in values)
+def check_solved(layout: Layout, rows: Array, status: Array, accelerations: Array) -> None:
+    """Checks the solutions for rows [t, q, ...].
+
+    Raises:
+        SingularPose: a status is not that of success; the message gives the first coordinates of the state.
+        ComputationError: an acceleration is not finite.
+    """
+    if status.any():
+        bad = int(np.flatnonzero(status)[0])
+        values = zip(layout.coordinates[:6], rows[bad, 1:], strict=False)
+        where = ", ".join(f"{name} = {x:.6g}" for name, x in values)
+        raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad])]}")
+    if not np.isfinite(accelerations).all():
+        raise ComputationError("the accelerations are not finite: check the state and the parameters")
 
 
 @dataclass(frozen=True)

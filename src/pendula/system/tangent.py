@@ -34,7 +34,7 @@ from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, parameter_vector, typical_steps
-from pendula.system.rotations import multiply
+from pendula.system.rotations import quaternion_by
 from pendula.system.system import System
 
 DEVIATION = record_dtype(
@@ -243,7 +243,7 @@ def initial_slopes(system: System, parameters: Array) -> tuple[Array, Array]:
     values: dict[str, Any] = {}
     for name, given in model.initial.items():
         if isinstance(given, Rotation):
-            joint, turn = model.joint(name), [se.sympify(x) for x in _quaternion(given)]
+            joint, turn = model.joint(name), [se.sympify(x) for x in quaternion_by(given, _symbolic, se)]
             if joint.quaternion():
                 values |= dict(zip(joint.coordinate_names()[-4:], turn, strict=True))
             elif any(x.free_symbols for x in turn):
@@ -261,21 +261,6 @@ def initial_slopes(system: System, parameters: Array) -> tuple[Array, Array]:
 def _symbolic(value: Any) -> Any:
     expression = parse(value)
     return se.sympify(translate(expression, {n: se.Symbol(n) for n in expression.names}))
-
-
-def _quaternion(rotation: Rotation) -> tuple[Any, ...]:
-    """The quaternion of a rotation field, scalar first."""
-    if rotation.sequence is not None:
-        total: tuple[Any, ...] = (1, 0, 0, 0)
-        for letter, angle in zip(rotation.sequence, rotation.angles, strict=True):
-            total = multiply(total, _about([int(a == letter) for a in "xyz"], _symbolic(angle)))
-        return total
-    return _about([_symbolic(x) for x in rotation.axis or ()], _symbolic(rotation.angle))
-
-
-def _about(axis: Sequence[Any], angle: Any) -> tuple[Any, ...]:
-    s = se.sin(angle / 2) / se.sqrt(sum(x * x for x in axis))
-    return (se.cos(angle / 2), *(x * s for x in axis))
 
 
 def _slopes(system: System, name: str, expressions: Sequence[Any], parameters: Array) -> Array:

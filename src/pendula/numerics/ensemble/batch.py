@@ -5,9 +5,6 @@ from __future__ import annotations
 from pendula.numerics.compiled.records import reader, record_dtype, records_at
 from pendula.numerics.ensemble.lane_records import lane_records
 
-# How a run ended.
-WAITING, DONE, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, LEFT_BOUNDS = range(8)
-
 BATCH = record_dtype(
     reals="t0 t_end rtol max_step nudge safety memory",
     whole="""

@@ -15,31 +15,19 @@ import numpy as np
 from pendula.errors import NotSupported
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
-from pendula.numerics.ensemble import batch as codes
 from pendula.numerics.ensemble.batch import BATCH, EACH, RESULT
 from pendula.numerics.ensemble.lane_records import lane_memory
 from pendula.numerics.ensemble.lockstep import advance, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
+from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.drive import Drive
 from pendula.numerics.steppers.run import row_numbers
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.tableaus import Tableau
-from pendula.outcome import Outcome
 
 LONGEST_STRETCH = 65536  # steps of all lanes
 
-OUTCOMES = {
-    codes.WAITING: Outcome.INTERRUPTED,
-    codes.DONE: Outcome.FINISHED,
-    codes.TOO_SMALL: Outcome.STEP_TOO_SMALL,
-    codes.BAD_VALUE: Outcome.NOT_FINITE,
-    codes.BAD_START: Outcome.NOT_FINITE,
-    codes.NO_PROJECTION: Outcome.PROJECTION_FAILED,
-    codes.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
-    codes.LEFT_BOUNDS: Outcome.EVENT,
-}
-"""The meaning of the codes of the compiled loop."""
 FAILED_SOMEWHERE = (codes.BAD_VALUE, codes.BAD_START, codes.NO_PROJECTION)
 
 Progress = Callable[[int, int], object]
@@ -72,7 +60,7 @@ class Integrations:
     Attributes:
         sample_t, sample_y: the sample times and the states there, shape (runs, samples, n); NaN if a run ended before.
         t, y: last time and state of each run, shape (runs,) and (runs, n).
-        code: how it ended, an entry of :data:`OUTCOMES`.
+        code: how it ended, a key of :data:`~pendula.numerics.steppers.endings.OUTCOMES_OF_MANY`.
         accepted, rejected: number of steps of each run.
         shortest, longest: sizes of the accepted steps, except those shortened by the final time or a breakpoint; NaN
             if there are none.

@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.steppers.checks import SLIVER
 from pendula.numerics.steppers.equations import evaluate
 from pendula.numerics.steppers.run import row
 
@@ -19,7 +20,6 @@ MAX_FACTOR = 10.0
 STIFF_EVERY = 10  # accepted steps between checks of stiffness
 STIFF_LOOKS = 20  # checks that must be suspicious before a run is called stiff
 CALM_LOOKS = 6  # consecutive nonstiff checks after which earlier suspicion is forgotten
-SLIVER = 1e-6  # of a fixed step: a shorter remainder is rounding, and is merged with the step before it
 
 
 @compiled_part

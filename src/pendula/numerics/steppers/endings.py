@@ -20,7 +20,11 @@ OUTCOMES = {
     codes.AT_EVENT: Outcome.EVENT,
     codes.BAD_EVENT: Outcome.EVENT_FAILED,
     codes.HALTED: Outcome.SINGULAR_POSE,
+    codes.UNSOUND: Outcome.CALLBACK_FAILED,
 }
+"""The meaning of the code with which a compiled loop ends."""
+OUTCOMES_OF_MANY = OUTCOMES | {codes.GO_ON: Outcome.INTERRUPTED}
+"""The same for one of many runs: an interrupt leaves some under way."""
 
 
 def outcome_of(drive: Drive, reached: bool) -> Outcome:

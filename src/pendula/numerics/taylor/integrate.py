@@ -21,10 +21,10 @@ from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.drive import Drive
-from pendula.numerics.steppers.endings import OUTCOMES, reached_or_failed, reported
+from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY, reached_or_failed, reported
 from pendula.numerics.steppers.run import RUN
 from pendula.numerics.steppers.stepping import Integration, OnSamples, Progress, Running, Span
-from pendula.numerics.taylor.lanes import BATCH, LANE, RESULT, UNSOUND, advance_lanes, leave
+from pendula.numerics.taylor.lanes import BATCH, LANE, RESULT, advance_lanes, leave
 from pendula.numerics.taylor.steps import RTOL, SERIES, advance_series, find_control
 from pendula.outcome import Outcome
 
@@ -278,7 +278,7 @@ def integrate_lanes(
     return LaneRuns(
         t=found["t"].copy(),
         y=batch.end_y,
-        outcomes=tuple(_LANE_OUTCOMES[int(code)] for code in found["code"]),
+        outcomes=tuple(OUTCOMES_OF_MANY[int(code)] for code in found["code"]),
         sample_t=span.samples,
         sample_y=batch.sample_y,
         steps=found["steps"].copy(),
@@ -300,13 +300,6 @@ def _checked_runs(series: Series, y0: np.ndarray) -> tuple[np.ndarray, np.ndarra
     if len(values) not in (1, len(given)):
         raise ValueError(f"parameters are one row for all runs or one for each of {len(given)}, got {len(values)}")
     return given, values
-
-
-_LANE_OUTCOMES = {
-    **OUTCOMES,
-    UNSOUND: Outcome.CALLBACK_FAILED,
-    codes.GO_ON: Outcome.INTERRUPTED,
-}
 
 
 def _all_lanes(batch: Memory, on_progress: Callable[[int, int], object] | None) -> Drive:

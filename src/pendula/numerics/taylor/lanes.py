@@ -13,7 +13,7 @@ from pendula.numerics.compiled.native import call_native, doubles_at, integers_a
 from pendula.numerics.compiled.records import Memory, reader, record_dtype, records_at
 from pendula.numerics.ensemble.lane_records import lane_records
 from pendula.numerics.scalars.eight import LANES, all_lanes, eights_at
-from pendula.numerics.steppers.run import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_USED_UP, TOO_SMALL
+from pendula.numerics.steppers.run import BAD_START, BAD_VALUE, DONE, GO_ON, STEPS_USED_UP, TOO_SMALL, UNSOUND
 from pendula.numerics.taylor.steps import (
     EXCESS,
     FINITE,
@@ -29,8 +29,6 @@ from pendula.numerics.taylor.steps import (
     smallest_step,
     step_size,
 )
-
-UNSOUND = 100  # code of a run whose equations could not be solved; other codes are those of ``steppers.run``
 
 IDLE, FRESH, CHECKING, ONTO_BREAK = range(4)
 """What a lane does with the next coefficients."""

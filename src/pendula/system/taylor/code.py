@@ -19,6 +19,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
 from pendula.numerics.taylor.integrate import Series
 from pendula.system import kernels as kn
@@ -30,7 +31,6 @@ from pendula.system.layout import Array
 from pendula.system.taylor.ends import write_go, write_look
 from pendula.system.taylor.recurrences import Recurrences, Row, Sum
 
-LANES = 8
 _LARGE = 4_000  # operations; larger programs are optimized less
 _WINDOW = 48  # candidates considered for the next sum of a loop
 _BLOCK = 300  # lines of a basic block
