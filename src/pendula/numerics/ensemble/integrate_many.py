@@ -132,7 +132,7 @@ def integrate_many(
         breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, padded with
             infinities.
         bounds: least and largest values of every component, shape (2, n); a run ends where it leaves them, and its last
-            state is there, located by dense output. Infinities stand for no bound.
+            state is there, located by dense output. An infinite value means that there is no bound.
         on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here
             or from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
 
@@ -230,7 +230,7 @@ def _batch(
     """The record of a batch, with its memory."""
     runs, n = start.shape
     if lanes.data.shape[0] not in (1, runs) or lanes.column.shape != (lanes.data.shape[1], LANES):
-        raise ValueError("lanes: the shapes of data, column and y0 do not match")
+        raise ValueError("the shapes of data and column in lanes do not match that of y0")
     if not lanes.clear:  # idle lanes then compute with valid numbers
         lanes.column[:] = lanes.data[0][:, None]
     y, idle = aligned_zeros(n, LANES), lane_memory(EACH)

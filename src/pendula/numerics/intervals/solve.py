@@ -3,7 +3,7 @@
 A box is discarded where bounds exclude a root, made smaller by the interval method of Gauss and Seidel on the equations
 multiplied by an approximate inverse of their Jacobian, and halved where that does not help (Neumaier 1990, chapter 5).
 A root is verified where the operator of Krawczyk maps a box into its interior: then that box holds exactly one. Every
-bound is rounded outward, so what is found is proven for the numbers as the computer holds them.
+bound is rounded outward, so the result is proven for the numbers as the computer stores them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pendula.numerics.intervals.multipliers import CLOSED, OPEN, bound_multiplie
 from pendula.numerics.intervals.tape import NOWHERE, PARTLY, Array, Tape, evaluate
 
 WAITING, FOUND, UNDECIDED, SEEN = range(4)
-"""what is counted: boxes that wait, roots found, boxes left undecided, boxes looked at"""
+"""what is counted: boxes that wait, roots found, boxes left undecided, boxes examined"""
 DEEPEST = 4096
 """boxes that wait at the same time: their number grows with the depth alone"""
 MOST_FOUND = 20_000
 MOST_UNDECIDED = 20_000
 SLICE = 2_000
-"""boxes between two looks at the clock"""
+"""boxes between two checks of the time"""
 SMALLEST = 1e-7
 """a box whose sides are all below this share of the whole is left undecided"""
 SHRINKS = 0.7
@@ -40,15 +40,15 @@ INFLATED = 1.6
 
 @dataclass(frozen=True)
 class Roots:
-    """What is proven of the roots in a box.
+    """The roots in a box, as far as they are proven.
 
     Attributes:
         enclosures: of each root, lowest and highest value of every unknown, shape (roots, unknowns, 2).
         regions: boxes around them, in each of which this root is the only one; same shape.
         undecided: boxes that may hold any number of roots; there are none outside these and the regions.
-        boxes: how many boxes were looked at.
-        seconds: how long it took.
-        finished: whether all boxes were looked at; if not, ``undecided`` includes those that were not.
+        boxes: number of boxes that were examined.
+        seconds: time that this took.
+        finished: whether all boxes were examined; if not, ``undecided`` includes the others.
     """
 
     enclosures: Array
@@ -60,7 +60,7 @@ class Roots:
 
     @property
     def proven(self) -> bool:
-        """Whether the roots are all there are."""
+        """Whether these are all the roots."""
         return self.finished and not len(self.undecided)
 
 
@@ -83,7 +83,7 @@ def all_roots(
         lo, hi: corners of the box.
         multipliers: how many unknowns, the last ones, are Lagrange multipliers of as many constraints, the last rows
             (:mod:`pendula.numerics.intervals.multipliers`). Their corners do not count, and no box excludes any.
-        seconds: time limit; what is not looked at by then is undecided.
+        seconds: time limit; boxes not examined by then are undecided.
         smallest: sides below this share of the box are not halved.
         on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
 
@@ -146,9 +146,9 @@ def distinct(found: Roots, lo: Array, hi: Array, periods: Array, flips: tuple[tu
     """The same roots, each once, and only those in the box.
 
     Args:
-        found: what :func:`all_roots` gave for this box.
+        found: the result of :func:`all_roots` for this box.
         lo, hi: its corners. A root that may lie on a face becomes an undecided box.
-        periods: by unknown, after how much the equations repeat; 0 if they do not. Faces do not count there.
+        periods: for every unknown, the period of the equations; 0 if there is none. Faces do not count there.
         flips: groups of unknowns that may change their signs together: the roots are then the same one. Faces do not
             count there either, since the box holds one of the two in its interior.
     """
@@ -210,7 +210,7 @@ def bounds_over(steps, constants, box, out):
 
 @compiled(allocates=False)
 def work_off(steps, constants, rows, waiting, found, undecided, counts, least, m, box, middle, room, work, most):
-    """Takes boxes from those that wait until there are none, or ``most`` of them are done.
+    """Examines waiting boxes until none is left, or ``most`` of them are done.
 
     ``counts`` has the entries from :data:`WAITING` on. ``box`` holds value and slopes of every step, ``middle`` the
     value, ``room`` matrices.

@@ -29,11 +29,11 @@ def smallest_step(t, direction):
 
 
 @compiled_part
-def scaled_size(run, values, less):
+def scaled_size(run, values, others):
     """Root mean square of the difference of two rows, in units of the tolerance at the start of the step."""
     y, atol, total = doubles_at(run.y, run.n), doubles_at(run.atol, run.n), 0.0
     for k in range(run.controlled):
-        total += ((values[k + 1] - less[k + 1]) / (atol[k] + run.rtol * abs(y[k]))) ** 2
+        total += ((values[k + 1] - others[k + 1]) / (atol[k] + run.rtol * abs(y[k]))) ** 2
     return np.sqrt(total / run.controlled)
 
 

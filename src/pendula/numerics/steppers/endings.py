@@ -48,7 +48,7 @@ def explain(
     if watched is not None and watch is not None and outcome is Outcome.EVENT:
         return outcome, f"{watched.name(watch.stopped)} at t = {t:.9g}"
     if watched is not None and watch is not None and outcome is Outcome.EVENT_FAILED:
-        return outcome, f"{watched.name(watch.bad)} has no value shortly after t = {t:.9g}"
+        return outcome, f"{watched.name(watch.bad)} has no finite value shortly after t = {t:.9g}"
     component = run.component
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs

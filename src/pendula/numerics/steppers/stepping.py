@@ -133,14 +133,14 @@ def integrate(
             just before the jump, the step after just after it. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
         coordinates: number of positions, the first components, for steppers that treat them differently.
-        guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
-            ends the run: steps, samples and events after that state are dropped.
+        guard: called as ``guard(t, y)`` with the states of the steps since the last call. If it returns the index of
+            one of them, the run ends there: steps, samples and events after that state are dropped.
         inside_every: keep states inside steps by dense output, at two points of each of the first 16 steps, of every
             second of the next 32, and so on, but at least of one in this many; 0: none. Where dense output takes no
             evaluations, one point of every step is kept.
-        on_samples: called as ``on_samples(t, y)`` about ten times a second, with the samples since it was called last.
-        keep_on_interrupt: whether an interrupted run is returned as far as it came; otherwise ``KeyboardInterrupt`` is
-            raised, as computations want it that need whole runs.
+        on_samples: called as ``on_samples(t, y)`` about ten times a second, with the samples since the last call.
+        keep_on_interrupt: whether to return an interrupted run as far as it came; otherwise ``KeyboardInterrupt`` is
+            raised, for computations that need complete runs.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.

@@ -231,7 +231,7 @@ def integrate_lanes(
         breakpoints: times at which the equations switch, the same for all runs.
 
     Returns:
-        LaneRuns; look at ``outcomes`` first.
+        The runs; check ``outcomes`` first.
 
     Raises:
         ValueError: an argument is out of range.

@@ -41,7 +41,7 @@ from pendula.system.code.terms import dynamics_entries, gap_entries
 from pendula.system.layout import Layout
 
 MOST_OPERATIONS = 25_000
-"""Operations of one evaluation of the accelerations up to which a page is fluent.
+"""Operations of one evaluation of the accelerations up to which a page runs smoothly.
 
 Browsers run a program slowly until they have optimized it. Measured: a chain of 30 links in the plane has 5,100
 operations, a chain of 8 ball-jointed links 18,600 (10 us once optimized), one of 15 links 90,000 (40 ms, for minutes).
@@ -89,7 +89,7 @@ def write_live(
         wrenches: whether to write forces in joints, too.
 
     Raises:
-        NotSupported: the equations are too long for a browser to run fluently.
+        NotSupported: the equations are too long for a browser to run smoothly.
     """
     eq = derive(model)
     given = Given.of(model)
@@ -141,14 +141,14 @@ def write_rhs(eq: Equations) -> str:
 
 
 def _check_length(model: Model, operations: int) -> None:
-    """Refuses a mechanism whose equations are too long, with the number of such bodies that would do."""
+    """Rejects a mechanism whose equations are too long, and states how many such bodies would be few enough."""
     if operations <= MOST_OPERATIONS:
         return
     bodies = len(model.bodies)
     fewer = max(1, math.floor(bodies * (MOST_OPERATIONS / operations) ** (1 / GROWTH)))
     raise NotSupported(
-        f"a live page is fluent up to {MOST_OPERATIONS} operations per evaluation, and {model.name} with "
-        f"{bodies} bodies takes {operations}: about {fewer} bodies of this kind would do.\n"
+        f"a live page runs smoothly up to {MOST_OPERATIONS} operations per evaluation, and {model.name} with "
+        f"{bodies} bodies takes {operations}; about {fewer} bodies of this kind would be few enough.\n"
         "  Try: fewer bodies; or simulate it and write an animation, which plays any number of bodies."
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from typing import assert_never
 
 from pendula.errors import ModelError, NotSupported, UsageError
-from pendula.model.forces.actions import Across, AcrossAll, OnCoordinate
+from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named, check_orientation
 from pendula.model.model import Model
@@ -25,8 +26,7 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
     """The model of a system with other charts and speeds for the orientations of some joints.
 
     Raises:
-        NotSupported: something in the model uses the coordinates or speeds that would be replaced; the message names
-            it.
+        NotSupported: something in the model uses coordinates or speeds that would be replaced; the message names it.
     """
     model, joints = system.model, []
     initial = dict(model.initial)
@@ -67,15 +67,26 @@ def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
 def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> None:
     """Raises NotSupported if a force acts along the coordinates or speeds that would be replaced."""
     for force in model.forces:
-        for action in force.actions():
-            acts = isinstance(action, Across | AcrossAll) and action.joint == joint.name
-            if isinstance(action, AcrossAll) and acts and f"{joint.name}_wx" not in lost and joint.ball() is not None:
-                acts = False  # a drag on the angular velocity, which the twin has as well
-            if isinstance(action, Across) and acts:
-                acts = action.coordinate is None or action.coordinate in lost
-            if acts or (isinstance(action, OnCoordinate) and action.coordinate in lost):
-                name = getattr(force, "name", None) or force.type
-                raise NotSupported(f'the force "{name}" acts along the coordinates of joint "{joint.name}"')
+        if any(_acts_along(action, joint, lost) for action in force.actions()):
+            name = getattr(force, "name", None) or force.type
+            raise NotSupported(f'the force "{name}" acts along the coordinates of joint "{joint.name}"')
+
+
+def _acts_along(action: Action, joint: TreeJoint, lost: tuple[str, ...]) -> bool:
+    """Whether a force element acts along one of these coordinates or speeds of a joint."""
+    match action:
+        case Across():
+            return action.joint == joint.name and (action.coordinate is None or action.coordinate in lost)
+        case AcrossAll():
+            # a drag on the angular velocity, which the twin has, too, is no obstacle
+            kept = f"{joint.name}_wx" not in lost and joint.ball() is not None
+            return action.joint == joint.name and not kept
+        case OnCoordinate():
+            return action.coordinate in lost
+        case Between() | Push() | Twist() | Spin():
+            return False
+        case _:
+            assert_never(action)
 
 
 def regular_twin(system: System) -> System:
