@@ -19,8 +19,8 @@ from pendula.numerics.compiled.native import Callback, call_native, doubles_at, 
 from pendula.numerics.compiled.records import Memory, reader, record_dtype
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
-from pendula.system import kernels as kn
 from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.programs import prepared_rows
 from pendula.system.code.solve import solve_symmetric
 from pendula.system.layout import Array
 from pendula.system.recursion import kernels as rk
@@ -117,7 +117,7 @@ def _together(system: System, parameters: Array) -> LaneDynamics:
     natives = [programs.native(f"{name} in lanes", lambda make=make: make(system)) for name, make in _MAKERS]  # type: ignore[misc]
     inputs = np.array([system.inputs.constant(row) for row in parameters]).reshape(len(parameters), -1)
     given = np.ascontiguousarray(np.concatenate([parameters, inputs], axis=1))
-    parts = [part for native in natives for part in (given, _prepared(native, given))]
+    parts = [prepared_rows(native, given) for native in natives]
     project, context, owner = _projection(system, parameters[0])
     parts.append(np.full((len(parameters), 1), context, dtype=np.int64).view(np.float64))
     data = np.ascontiguousarray(np.concatenate(parts, axis=1))
@@ -128,14 +128,6 @@ def _together(system: System, parameters: Array) -> LaneDynamics:
     return LaneDynamics(
         rhs, energies, project, data.shape[1] - 1, int(system.has_power), data, column, True, (natives, owner)
     )
-
-
-def _prepared(native: Native, given: Array) -> Array:
-    """The part of the program that depends on parameters alone, evaluated for each run."""
-    out = np.zeros((len(given), native.prepared))
-    if native.prepared:
-        kn.evaluate_rows(native.prepare, 0, given, out)
-    return out
 
 
 def _projection(system: System, parameters: Array) -> tuple[int, int, Any]:

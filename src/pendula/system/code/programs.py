@@ -57,12 +57,19 @@ class Compiled:
 
 def prepared_parameters(native: Native, parameters: Array) -> Array:
     """Parameters of a program, followed by the values that it computes from them once."""
-    buffer = np.empty(native.parameters + native.prepared + 1)
-    buffer[: native.parameters] = parameters
+    found: Array = prepared_rows(native, parameters[None])[0]
+    return found
+
+
+def prepared_rows(native: Native | NativeSeries, parameters: Array) -> Array:
+    """The same for many sets of parameters, one in every row."""
+    rows = np.empty((len(parameters), native.parameters + native.prepared))
+    rows[:, : native.parameters] = parameters
     if native.prepared:
-        out = buffer[native.parameters : native.parameters + native.prepared].reshape(1, -1)
-        kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
-    return buffer
+        out = np.empty((len(parameters), native.prepared))
+        kn.evaluate_rows(native.prepare, 0, np.ascontiguousarray(parameters), out)
+        rows[:, native.parameters :] = out
+    return rows
 
 
 def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:

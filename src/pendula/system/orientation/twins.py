@@ -16,10 +16,9 @@ from pendula.system.orientation import maps as ori
 from pendula.system.orientation.conversion import chart_names
 from pendula.system.system import System
 
-Twins = weakref.WeakKeyDictionary[System, System | NotSupported]
-_twins: Twins = weakref.WeakKeyDictionary()
-_body_twins: Twins = weakref.WeakKeyDictionary()
-_angle_twins: weakref.WeakKeyDictionary[System, dict[str, Twins]] = weakref.WeakKeyDictionary()
+Key = tuple[tuple[str, str, str], ...]
+_twins: weakref.WeakKeyDictionary[System, dict[Key, System | NotSupported]] = weakref.WeakKeyDictionary()
+"""by joint, chart and speeds of the orientations that are replaced"""
 
 
 def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> Model:
@@ -95,7 +94,7 @@ def regular_twin(system: System) -> System:
     Raises:
         NotSupported: the model cannot be written in quaternions; the message says why.
     """
-    return _kept(_twins, system, regular_charts(system))
+    return _kept(system, regular_charts(system))
 
 
 def body_twin(system: System) -> System:
@@ -104,7 +103,7 @@ def body_twin(system: System) -> System:
     Raises:
         NotSupported: the model cannot be written in these; the message says why.
     """
-    return _kept(_body_twins, system, body_charts(system))
+    return _kept(system, body_charts(system))
 
 
 def angle_twin(system: System, charts: Mapping[str, str]) -> System:
@@ -117,13 +116,13 @@ def angle_twin(system: System, charts: Mapping[str, str]) -> System:
     Raises:
         NotSupported: the model cannot be written in these; the message says why.
     """
-    key = repr(sorted(charts.items()))
-    twins = _angle_twins.setdefault(system, {}).setdefault(key, weakref.WeakKeyDictionary())
-    return _kept(twins, system, {joint: (chart_named(name), "rates") for joint, name in charts.items()})
+    return _kept(system, {joint: (chart_named(name), "rates") for joint, name in charts.items()})
 
 
-def _kept(twins: Twins, system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
-    found = twins.get(system)
+def _kept(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
+    key = tuple(sorted((joint, chart.name, axes) for joint, (chart, axes) in charts.items()))
+    twins = _twins.setdefault(system, {})
+    found = twins.get(key)
     if found is None:
         try:
             if system.written:
@@ -131,7 +130,7 @@ def _kept(twins: Twins, system: System, charts: Mapping[str, tuple[Chart, Axes]]
             found = compile_alike(system, model_in_charts(system, charts))
         except NotSupported as error:
             found = error
-        twins[system] = found
+        twins[key] = found
     if isinstance(found, NotSupported):
         raise NotSupported(str(found))
     return found
