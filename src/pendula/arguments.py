@@ -1,4 +1,4 @@
-"""Arguments of public functions: numbers, tables by name and seeds, read or refused with the argument's name."""
+"""Reads arguments of public functions (numbers, values by name, seeds); error messages name the argument."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def shortly(value: Any) -> str:
-    """A value of any type in at most 60 characters, in one line.
+    """A value of any type as text of one line with at most 60 characters.
 
     Example:
         >>> shortly("a" * 100)
@@ -29,10 +29,10 @@ def shortly(value: Any) -> str:
 
 
 def read_number(value: Any, what: str) -> float:
-    """A number as a float, also an infinite one.
+    """A number as a float; it may be infinite.
 
     Raises:
-        UsageError: it is none; the message begins with ``what``.
+        UsageError: it is something else; the message begins with ``what``.
 
     Example:
         >>> read_number(2, "spin")
@@ -53,44 +53,43 @@ def read_numbers(value: Any, what: str) -> np.ndarray:
     """Numbers as an array.
 
     Raises:
-        UsageError: it is none; the message begins with ``what``.
+        UsageError: it is something else; the message begins with ``what``.
 
     Example:
         >>> read_numbers([1, "x"], "t")
         Traceback (most recent call last):
         pendula.errors.UsageError: t must be numbers, found [1, 'x']
     """
-    import numpy as np
-
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{what} must be numbers, found {shortly(value)}") from None
+    return _read_array(value, what, float, "numbers")
 
 
 def read_complex_numbers(value: Any, what: str) -> np.ndarray:
     """Complex numbers as an array.
 
     Raises:
-        UsageError: it is none; the message begins with ``what``.
+        UsageError: it is something else; the message begins with ``what``.
 
     Example:
         >>> read_complex_numbers([-1, -2 + 1j], "poles").tolist()
         [(-1+0j), (-2+1j)]
     """
+    return _read_array(value, what, complex, "numbers, real or complex")
+
+
+def _read_array(value: Any, what: str, kind: type, wanted: str) -> np.ndarray:
     import numpy as np
 
     try:
-        return np.asarray(value, dtype=complex)
+        return np.asarray(value, dtype=kind)
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{what} must be numbers, real or complex, found {shortly(value)}") from None
+        raise UsageError(f"{what} must be {wanted}, found {shortly(value)}") from None
 
 
 def read_table(value: Any, what: str) -> Mapping[str, Any]:
     """Values by name; None is an empty table.
 
     Raises:
-        UsageError: it is no table, or a name is no text.
+        UsageError: it is not a table, or a name is not text.
 
     Example:
         >>> read_table({"theta": 1}, "at"), read_table(None, "at")
@@ -110,7 +109,7 @@ def read_name_or_names(value: Any, what: str) -> tuple[str, ...]:
     """A list of names, or one name.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is something else.
 
     Example:
         >>> read_name_or_names("m", "names"), read_name_or_names(["m", "l"], "names")
@@ -123,7 +122,7 @@ def read_names(value: Any, what: str) -> tuple[str, ...]:
     """A list of names.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is something else.
 
     Example:
         >>> read_names(["m", "l"], "names")
@@ -142,26 +141,28 @@ def read_seed(value: Any) -> int | None:
     """The seed of random numbers.
 
     Raises:
-        UsageError: it is no whole number that is not negative.
+        UsageError: it is not a whole number from 0 up.
 
     Example:
         >>> read_seed(-1)
         Traceback (most recent call last):
-        pendula.errors.UsageError: the seed must be a whole number that is not negative, found -1
+        pendula.errors.UsageError: the seed must be a whole number from 0 up, found -1
     """
+    if value is None:
+        return None
     try:
-        if value is None or operator.index(value) >= 0:
-            return None if value is None else operator.index(value)
+        if (seed := operator.index(value)) >= 0:
+            return seed
     except TypeError:
         pass
-    raise UsageError(f"the seed must be a whole number that is not negative, found {shortly(value)}")
+    raise UsageError(f"the seed must be a whole number from 0 up, found {shortly(value)}")
 
 
 def read_count(value: Any, what: str, most: int, least: int = 1) -> int:
     """A whole number in a range.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is something else.
 
     Example:
         >>> read_count(1e9, "states", 1000)
@@ -180,7 +181,7 @@ def read_path(value: Any, what: str) -> Path:
     """The path of a file.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is something else.
 
     Example:
         >>> read_path(3, "path")

@@ -1,17 +1,17 @@
-"""Every error Pendula raises on purpose::
+"""All errors that Pendula raises on purpose::
 
     PendulaError
     |- ModelError          the description of the mechanism is wrong; lists every problem found
     |- NotSupported        this formulation or method cannot do that; names those that can
-    |- NoConvergence       an iteration did not settle; carries the last iterate and its residual
+    |- NoConvergence       an iteration did not converge; carries the last iterate and its residual
     |  '- LoopNotClosed    a closed loop cannot be assembled
-    |- SingularPose        the equations lose rank at a pose; says which motion is undetermined
-    |- ComputationError    a computation gave something that is not a number
-    |  '- WorkerDied       worker processes died, time and again
-    '- UsageError          a command or a call was given something it cannot use
-       '- NotAnEquilibrium a state was taken for an equilibrium, and forces on it do not balance
+    |- SingularPose        the equations lose rank at a pose; names the motion that is undetermined
+    |- ComputationError    a computation gave a value that is not finite
+    |  '- WorkerDied       worker processes died repeatedly
+    '- UsageError          a command or a call got an argument that it cannot use
+       '- NotAnEquilibrium a state was passed as an equilibrium, but forces do not balance there
 
-An error says what was asked, what was found (names and numbers) and what to try.
+An error states what was requested, what was found (names and numbers) and what to try.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PendulaError(Exception):
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors come back from other processes as they were, whatever their constructors take."""
+        """Errors arrive unchanged from other processes, whatever arguments their constructors take."""
         return _rebuilt, (type(self), self.args, self.__dict__)
 
 
@@ -45,11 +45,11 @@ def _rebuilt(kind: type[PendulaError], arguments: tuple[Any, ...], content: dict
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong in a model: where, what was found, what to try.
+    """One problem in a model: where it is, what was found, what to try.
 
     Args:
         element: the part of the model, for example ``joint "theta1"``.
-        field: the field inside it, for example ``axis``; empty when it is the element itself.
+        field: the field inside it, for example ``axis``; empty if it is the element itself.
         cause: what was found and why it is wrong.
         advice: what to try; may be empty.
 
@@ -70,7 +70,7 @@ class Problem:
 
 
 class ModelError(PendulaError):
-    """The description of a mechanism is wrong. ``problems`` lists everything found, not only the first.
+    """The description of a mechanism is wrong. ``problems`` lists all problems found, not only the first.
 
     Example:
         >>> import pendula
@@ -94,7 +94,7 @@ class ModelError(PendulaError):
         return f"{where}{len(self.problems)} problems in the model\n{listing}"
 
     def in_file(self, source: str) -> ModelError:
-        """The same error, saying which file it was found in."""
+        """The same error, with the name of the file in which it was found."""
         return ModelError(self.problems, source=source)
 
 
@@ -110,7 +110,7 @@ class NotSupported(PendulaError):
 
 
 class NoConvergence(PendulaError):
-    """An iteration did not settle. ``last`` is its last iterate, ``residual`` how far it was off.
+    """An iteration did not converge. ``last`` is its last iterate, ``residual`` the residual there.
 
     Example:
         >>> import pendula
@@ -139,7 +139,7 @@ class LoopNotClosed(NoConvergence):
 
 
 class SingularPose(PendulaError):
-    """The equations lose rank at this pose, so a motion or a force there is not determined.
+    """The equations lose rank at a pose, so a motion or a force is not determined there.
 
     Example:
         >>> issubclass(SingularPose, PendulaError)
@@ -157,7 +157,7 @@ class ComputationError(PendulaError):
 
 
 class WorkerDied(ComputationError):
-    """Worker processes died, again and again, of one task or before they could begin.
+    """Worker processes died repeatedly, at one task or before they could begin.
 
     Example:
         >>> issubclass(WorkerDied, ComputationError)
@@ -166,7 +166,7 @@ class WorkerDied(ComputationError):
 
 
 class UsageError(PendulaError):
-    """A command or a call was given something it cannot use.
+    """A command or a call got an argument that it cannot use.
 
     Example:
         >>> import pendula
@@ -177,7 +177,7 @@ class UsageError(PendulaError):
 
 
 class NotAnEquilibrium(UsageError):
-    """A state was taken for an equilibrium, and forces on it do not balance. ``residual`` says by how much.
+    """A state was passed as an equilibrium, but forces do not balance there. ``residual`` says by how much.
 
     Example:
         >>> import pendula

@@ -1,16 +1,15 @@
 """Extensions: code outside the package that adds joints, forces, steppers, formulations, mechanisms, formats, commands.
 
 An extension is a module, or a single Python file, that calls the ``register_...`` functions of :mod:`pendula.extend`
-when it is imported. Three ways lead to it, all of them chosen by whoever runs the program:
+when it is imported. Whoever runs the program can load it in three ways:
 
 - ``import`` it before Pendula is used;
 - :func:`load_extension` with the name of a module or the path of a file; the environment variable
   ``PENDULA_EXTENSIONS`` holds a list of such names, separated as in ``PATH``;
 - install a package with an entry point in the group ``pendula``; :func:`load_installed` imports it.
 
-A model file is data and never causes code to be loaded: what is loaded does not depend on any model.
-Extensions that were loaded are remembered (:func:`loaded`), so that worker processes load the same ones, and
-:func:`sources` names their files for the keys of caches.
+A model file is data and never loads code, so the loaded extensions do not depend on any model. Worker processes load
+the same extensions as their parent (:func:`loaded`), and the keys of caches cover their files (:func:`sources`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ VARIABLE = "PENDULA_EXTENSIONS"
 
 @dataclass(frozen=True)
 class Extension:
-    """One extension that was loaded: the name of its module, and its file if it was given by path."""
+    """A loaded extension: the name of its module, and its file if it was given by path."""
 
     module: str
     path: str = ""
@@ -117,7 +116,7 @@ def load_installed() -> None:
 
 
 def _some_package_announces() -> bool:
-    """Whether an installed package may have an entry point in our group, by a look at its ``entry_points.txt``."""
+    """Whether an installed package may have an entry point in our group, from the files ``entry_points.txt``."""
     for folder in map(Path, sys.path):
         if folder.is_file():
             return True  # an archive: importlib.metadata knows how to look into it
@@ -131,17 +130,17 @@ def _some_package_announces() -> bool:
 
 
 def loaded() -> tuple[Extension, ...]:
-    """The extensions that were loaded so far, in order: what a worker process has to load as well."""
+    """The extensions loaded so far, in order; a worker process must load the same ones."""
     return tuple(_loaded.values())
 
 
 def load_again(extensions: tuple[Extension, ...]) -> None:
-    """Loads what :func:`loaded` gave in another process."""
+    """Loads the extensions that :func:`loaded` returned in another process."""
     for extension in extensions:
         load_extension(extension.path or extension.module)
 
 
 def sources() -> tuple[Path, ...]:
-    """Files of the extensions that were loaded; the keys of caches cover their content."""
+    """Files of the loaded extensions; the keys of caches cover their content."""
     files = (getattr(sys.modules.get(e.module), "__file__", None) for e in _loaded.values())
     return tuple(Path(file) for file in files if file)

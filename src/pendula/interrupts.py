@@ -1,8 +1,8 @@
-"""Keyboard interrupts during long computations: noted first, obeyed where results are whole.
+"""Keyboard interrupts during long computations: noted first, obeyed where results are complete.
 
-Python raises ``KeyboardInterrupt`` between any two instructions, also in the middle of writing down a result. A
-computation that keeps what it has runs in an :class:`Interrupt`: once its compiled loops run, the first interrupt is
-only noted. Loops ask for it after every stretch of work (:func:`obey_interrupt`) and end with what is finished. A
+Python raises ``KeyboardInterrupt`` between any two instructions, even while a result is being stored. A computation
+that keeps its partial results runs in an :class:`Interrupt`: once its compiled loops run, the first interrupt is only
+noted. The loops check for it after every stretch of work (:func:`obey_interrupt`) and return what they have finished. A
 second interrupt is raised at once.
 """
 
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 BRIEF = 1.0
-"""seconds of work that may be thrown away"""
+"""seconds of work that may be discarded"""
 
 _current: ContextVar[Interrupt | None] = ContextVar("pendula_interrupt", default=None)  # None in every new thread
 
@@ -33,10 +33,10 @@ class PressedAgain(KeyboardInterrupt):
 
 
 class Interrupt:
-    """Notes a keyboard interrupt instead of raising it; a second one is raised.
+    """Notes a keyboard interrupt instead of raising it; raises a second one.
 
-    Computations may be nested: an interrupt counts for all that surround it. Interrupts that the program ignores, or
-    handles by itself, are left alone, and so are threads other than the main one, in which Python never raises them.
+    Computations may be nested: an interrupt also counts for every enclosing one. Interrupts that the program ignores or
+    handles itself stay as they are, and so do those in other threads than the main one, where Python never raises them.
 
     Attributes:
         came: whether an interrupt came.
@@ -49,25 +49,25 @@ class Interrupt:
     """
 
     def __init__(self, *, in_loops: bool = False) -> None:
-        """With ``in_loops``, compiled loops that :meth:`run` reaches begin to hold interrupts back."""
+        """With ``in_loops``, interrupts are held back from the first compiled loop on that :meth:`run` reaches."""
         self.came, self.in_loops = False, in_loops
         self._outer = _current.get()
         self._before: Any = None
 
     def run(self, compute: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """The result of a function that runs in this context."""
+        """Calls a function in this context and returns its result."""
 
         def inside() -> T:
             _current.set(self)
             return compute(*args, **options)
 
         try:
-            return copy_context().run(inside)  # whatever happens, the context is left
+            return copy_context().run(inside)  # leaves the context whatever happens
         finally:
             self.release()
 
     def hold(self, *, firmly: bool = False) -> None:
-        """Begins to note interrupts; ``firmly`` also in place of a handler that the program has set."""
+        """Begins to note interrupts; with ``firmly``, even if the program has set a handler."""
         if self._before is not None or threading.current_thread() is not threading.main_thread():
             return
         handler = _signal.getsignal(signal.SIGINT)
@@ -77,7 +77,7 @@ class Interrupt:
             _signal.signal(signal.SIGINT, self._note)
 
     def release(self) -> None:
-        """Interrupts are raised again."""
+        """Lets Python raise interrupts again."""
         if self._before is not None:
             before, self._before = self._before, None
             _signal.signal(signal.SIGINT, before)
@@ -90,19 +90,19 @@ class Interrupt:
         self.release()
 
     def pending(self) -> bool:
-        """Whether an interrupt came, here or in what surrounds this."""
+        """Whether an interrupt came, here or in an enclosing computation."""
         return self.came or (self._outer is not None and self._outer.pending())
 
     def note(self) -> None:
-        """Notes an interrupt, for this and all that surrounds it."""
+        """Notes an interrupt, here and in every enclosing computation."""
         self.came = True
         if self._outer is not None:
             self._outer.note()
 
     def raise_if_brief(self, seconds: float) -> None:
-        """Raises an interrupt that came too late to end a computation, if that took little time.
+        """Raises an interrupt that came too late to end a computation, if the computation was brief.
 
-        A loop of brief computations would go on otherwise. Results that took longer are not thrown away.
+        Otherwise a loop of brief computations would continue. Results that took longer are kept.
         """
         if self.came and seconds < BRIEF:
             raise KeyboardInterrupt
@@ -114,17 +114,17 @@ class Interrupt:
 
 
 def hold_interrupts() -> None:
-    """Called where a compiled loop begins: from here on there are results to keep."""
+    """Called where a compiled loop begins: from here on, there are results to keep."""
     current = _current.get()
     if current is not None and current.in_loops:
         current.hold()
 
 
 def obey_interrupt() -> None:
-    """Raises the keyboard interrupt that was noted; does nothing if there is none.
+    """Raises a keyboard interrupt that was noted; otherwise does nothing.
 
     Raises:
-        KeyboardInterrupt: one came since the computation around the caller began.
+        KeyboardInterrupt: one came since the enclosing computation began.
     """
     current = _current.get()
     if current is not None and current.pending():
@@ -132,22 +132,22 @@ def obey_interrupt() -> None:
 
 
 def note_interrupt() -> None:
-    """Notes that an interrupt was obeyed, so that what surrounds the caller ends as well."""
+    """Notes that an interrupt was obeyed, so that enclosing computations end, too."""
     current = _current.get()
     if current is not None:
         current.note()
 
 
 def forget_interrupts() -> None:
-    """Leaves all contexts: in a process that was just made, they are those of its parent."""
+    """Leaves all contexts: a new process inherits those of its parent."""
     _current.set(None)
 
 
 def whole(compute: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """The result of a function that keeps what it has when it is interrupted, where only a whole result is of use.
+    """Calls a function that returns partial results when interrupted, for callers that need a complete one.
 
     Raises:
-        KeyboardInterrupt: an interrupt came; what was computed is dropped.
+        KeyboardInterrupt: an interrupt came; the partial result is discarded.
 
     Example:
         >>> whole(max, 2, 4)
@@ -156,7 +156,7 @@ def whole(compute: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
     interrupt = Interrupt()
     try:
         found = interrupt.run(compute, *args, **options)
-    except Exception:  # perhaps about results that are not complete
+    except Exception:  # perhaps caused by incomplete results
         if interrupt.pending():
             raise KeyboardInterrupt from None
         raise

@@ -1,4 +1,4 @@
-"""Names that a module gives away without importing what is behind them before they are used."""
+"""Late imports: public names of a module whose objects live in other modules, imported on first use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def attach(
 
     Args:
         module: the name of the module.
-        content: its ``globals()``, where a name is kept once it was used.
-        names: for each module the names that come from it, separated by spaces; they may be modules themselves.
+        content: its ``globals()``, which keep a name once it has been used.
+        names: for each module, the names that come from it, separated by spaces; these may be modules themselves.
 
     Example:
         >>> get, show, _ = attach("shapes", {}, {"pendula.outcome": "Outcome", "pendula": "errors"})

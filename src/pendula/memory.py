@@ -1,4 +1,4 @@
-"""Memory while large structures are built."""
+"""Garbage collection while large structures are built."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Within this context Python does not look for garbage cycles.
+    """Within this context, Python does not search for garbage cycles.
 
-    A model of 100,000 bodies is millions of objects that all stay. Python would walk through them again and again
-    while they are made, and find nothing: a fifth of the time.
+    A model of 100,000 bodies consists of millions of objects, all of which stay alive. While they are created, Python
+    would search them over and over and find nothing, which takes a fifth of the time.
 
     Example:
         >>> with without_collections():

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """The end of a run. ``str(outcome)`` is a sentence; ``outcome.ok`` says if all that was asked was done.
+    """How a run ended. ``str(outcome)`` is a sentence; ``outcome.ok`` tells whether the run is complete.
 
     Example:
         >>> print(Outcome.FINISHED)
@@ -30,7 +30,7 @@ class Outcome(Enum):
 
     @property
     def ok(self) -> bool:
-        """True if the run did all that was asked."""
+        """Whether the run reached its final time, or an event that ends it."""
         return self in (Outcome.FINISHED, Outcome.EVENT)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Registries: what can be extended, by name.
+"""Registries of everything that users can extend, by name.
 
 A registry maps a name to a value with a one-line summary. The package fills its registries itself; user code adds
 to them with :meth:`Registry.register`, and installed packages do so through the entry-point group ``pendula``
@@ -19,8 +19,19 @@ from pendula.errors import UsageError
 T = TypeVar("T")
 
 
+def found_at(place: str) -> Any:
+    """The object that ``"module:attribute"`` names.
+
+    Example:
+        >>> found_at("pendula.outcome:Outcome").__name__
+        'Outcome'
+    """
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def _registering_module() -> str:
-    """The module that made a registration, also through a ``register_...`` function."""
+    """The module that made a registration, directly or through a ``register_...`` function."""
     frame = sys._getframe(2)
     while frame.f_code.co_name.startswith("register_") and frame.f_back is not None:
         frame = frame.f_back
@@ -33,7 +44,7 @@ class Entry(Generic[T]):
 
     Attributes:
         name: what users call it.
-        value: the thing itself, or ``"module:attribute"`` where it is found.
+        value: the object itself, or ``"module:attribute"`` where to find it.
         summary: one line for lists and help.
         module: the module that registered it.
     """
@@ -68,10 +79,10 @@ class Registry(Generic[T]):
         """Adds an entry.
 
         Args:
-            name: must not be taken, except by the same definition when its module is loaded again.
-            value: the thing itself; built-in code may give ``"module:attribute"``, imported when first used.
+            name: must be new, unless the same module registers it again.
+            value: the object itself; built-in code may give ``"module:attribute"``, imported on first use.
             summary: one line for lists and help.
-            module: who registers it; default: the module that calls.
+            module: the module that registers it; default: the caller.
 
         Raises:
             UsageError: another module has registered this name.
@@ -85,14 +96,13 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         entry = self.entry(name)
         if isinstance(entry.value, str):
-            module, _, attribute = entry.value.partition(":")
-            value: T = getattr(importlib.import_module(module), attribute)
+            value: T = found_at(entry.value)
             self._entries[name] = Entry(name, value, entry.summary, entry.module)
             return value
         return entry.value
 
     def entry(self, name: str) -> Entry[T]:
-        """The entry behind a name, its value not yet imported; raises UsageError for an unknown name."""
+        """The entry of a name, without importing its value; raises UsageError for an unknown name."""
         if not isinstance(name, str) or name not in self._entries:
             near = difflib.get_close_matches(str(name), self._entries, n=1)
             hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(self._entries)}"
@@ -124,5 +134,5 @@ class Registry(Generic[T]):
         return f"<registry of {self.kind}s: {', '.join(self._entries)}>"
 
     def remove(self, name: str) -> Any:
-        """Takes an entry out again, for tests and for interactive work; returns its value."""
+        """Removes an entry, for tests and interactive work; returns its value."""
         return self._entries.pop(name).value

@@ -1,4 +1,4 @@
-"""How results show themselves: ``repr`` in one line, ``str`` in lines that fit a terminal."""
+"""Results as text: ``repr`` in one line, ``str`` in lines that fit a terminal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ LONGEST = 110
 """characters of a ``repr``"""
 
 PROVEN, INDICATED, UNDECIDED = "proven", "indicated", "undecided"
-"""how certain a statement is: by structure or interval arithmetic; by what was tried; not at all"""
+"""how certain a statement is: proven by structure or interval arithmetic; indicated by trials; not known"""
 
 Result = TypeVar("Result")
 
 
 def readable(kind: type[Result]) -> type[Result]:
-    """Class decorator of results: ``str`` fits 80 columns, and ``repr`` is the class with the first line of that.
+    """Class decorator for results: ``str`` fits 80 columns, and ``repr`` gives the class and the first line of ``str``.
 
     Example:
         >>> @readable
@@ -46,9 +46,9 @@ def readable(kind: type[Result]) -> type[Result]:
 
 
 class Displayed:
-    """What notebooks call to show a result: HTML, and LaTeX where it fits, made when it is displayed.
+    """Methods with which notebooks show a result: as HTML, and as LaTeX where it fits.
 
-    The displays are in a room above (``pendula.present.notebook``), which is imported by name when one is asked for;
+    The displays live in a room above (``pendula.present.notebook``), imported by name on first use;
     ``pendula.extend.register_display`` adds others.
     """
 
@@ -61,7 +61,7 @@ class Displayed:
 
 
 def told(result: Any) -> list[str]:
-    """The lines of ``str(result)`` before they were fitted to 80 columns."""
+    """The lines of ``str(result)``, not fitted to 80 columns."""
     tell = getattr(type(result), "_told", None)
     return str(result if tell is None else tell(result)).splitlines() or [""]
 
@@ -79,7 +79,7 @@ def _fitted(line: str) -> str:
 
 
 def some(names: tuple[str, ...] | list[str], most: int = 6) -> str:
-    """The first names of a list, and how many follow."""
+    """The first names of a list, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

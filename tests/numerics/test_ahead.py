@@ -48,22 +48,22 @@ def test_every_job_names_a_kernel_and_runs():
 
 SAME_SIGNATURES = """
 import pendula
-from pendula.numerics.compiled.ahead import _found
+from pendula.registry import found_at
 from pendula.numerics.intervals.first_use import ALL_ROOTS, BOUNDS
 from pendula.numerics.quick.first_use import CHECKED, ROOTS
 from pendula.numerics.steppers.first_use import LOOP
 from pendula.system.first_use import SOLVE_ROWS
 jobs = ALL_ROOTS, BOUNDS, CHECKED, ROOTS, LOOP, SOLVE_ROWS
 for job in jobs:
-    _found(job.by)()
-before = [list(_found(job.kernel).signatures) for job in jobs]
+    found_at(job.by)()
+before = [list(found_at(job.kernel).signatures) for job in jobs]
 model = pendula.library.double_pendulum()
 pendula.check(model, names=["kane", "lagrange"], states=2)
 rest = pendula.find_equilibria(model, prove=1.0)
 pendula.stability(model, rest[0])
 pendula.simulate(model, 0.1)
 for job, known in zip(jobs, before):
-    print(job.kernel, len(known), list(_found(job.kernel).signatures) == known)
+    print(job.kernel, len(known), list(found_at(job.kernel).signatures) == known)
 """
 
 

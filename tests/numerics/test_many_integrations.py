@@ -8,8 +8,9 @@ import pytest
 from pendula.errors import NotSupported, UsageError
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import doubles_at
-from pendula.numerics.ensemble.integrate_many import OUTCOMES, LaneSetup, codes, integrate_many
+from pendula.numerics.ensemble.integrate_many import LaneSetup, codes, integrate_many
 from pendula.numerics.scalars.eight import LANES, aligned_zeros, choose, eights_at
+from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as OUTCOMES
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import integrate
 from pendula.outcome import Outcome

@@ -1,4 +1,4 @@
-"""Constants that are no real numbers end in one clear error."""
+"""Constants that are not real numbers end in one clear error."""
 
 import pytest
 import symengine as se
@@ -9,5 +9,5 @@ from pendula.system.code.lower import _real
 
 def test_a_constant_without_a_real_value_is_named():
     assert _real(se.Rational(1, 4)) == 0.25
-    with pytest.raises(ComputationError, match="no real number"):
+    with pytest.raises(ComputationError, match="not a real number"):
         _real(se.zoo)

@@ -13,8 +13,8 @@ import pytest
 import pendula
 from pendula import library
 from pendula.errors import NotSupported
+from pendula.numerics.scalars.eight import aligned_zeros
 from pendula.numerics.scalars.trig import FAR
-from pendula.numerics.taylor.integrate import aligned
 from pendula.system import kernels as kn
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.program import Program
@@ -32,11 +32,11 @@ def _coefficients(found: Recurrences, state: Any, t: float, parameters: list[flo
     """Coefficients of all components, shape (orders, components, lanes)."""
     native = compile_series(found, lanes)
     series = bind_series(native, np.array([parameters]), "")
-    table = aligned(series.size(ORDER))
+    table = aligned_zeros(series.size(ORDER))
     rows = table[: (ORDER + 1) * series.width * lanes].reshape(ORDER + 1, series.width, lanes)
     rows[0, : len(state)] = np.reshape(state, (len(state), -1))  # one number for all lanes, or one for each
     rows[0, series.components] = t
-    values = aligned(series.parameters.size * lanes)
+    values = aligned_zeros(series.parameters.size * lanes)
     values[:] = np.repeat(series.parameters[0], lanes)
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(native.address)
     function(table.ctypes.data, values.ctypes.data, ORDER)
@@ -232,10 +232,10 @@ def test_the_first_coefficients_are_the_rates_of_the_system(name: str, formulati
     found = {}
     for lanes in (1, LANES):
         series = system.series(lanes=lanes)
-        table = aligned(series.size(ORDER))
+        table = aligned_zeros(series.size(ORDER))
         rows = table[: (ORDER + 1) * series.width * lanes].reshape(ORDER + 1, series.width, lanes)
         rows[0, : q.size + v.size] = np.concatenate([q, v])[:, None]
-        values = aligned(series.parameters.size * lanes)
+        values = aligned_zeros(series.parameters.size * lanes)
         values[:] = np.repeat(series.parameters[0], lanes)
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(series.address)
         function(table.ctypes.data, values.ctypes.data, ORDER)

@@ -10,8 +10,8 @@ import numpy as np
 from pendula.errors import NotSupported
 from pendula.interrupts import PressedAgain
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
-from pendula.numerics.ensemble.integrate_many import OUTCOMES as CODES
 from pendula.numerics.scalars.eight import LANES
+from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as CODES
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome

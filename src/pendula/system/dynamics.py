@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from pendula.errors import ComputationError, SingularPose
 from pendula.numerics.compiled.jit import CompiledCallback
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
-from pendula.numerics.solvers.complement import complement_by_address, complement_work_shape
+from pendula.numerics.solvers.complement import REQUEST, complement_by_address, complement_work_shape
 from pendula.numerics.solvers.linear import kkt_work_shape
 from pendula.system import kernels as kn
 from pendula.system.code.programs import Programs
+from pendula.system.code.terms import find_gaps, find_terms
 from pendula.system.layout import Array, Layout
 from pendula.system.orientation.maps import Turning
-from pendula.system.orientation.turning import BALL_WIDTH, ball_row, has_quaternions
+from pendula.system.orientation.turning import ball_table, has_quaternions
 
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
@@ -111,10 +113,20 @@ class SpareDynamics:
             self._free.append(dynamics)
 
 
-def where(layout: Layout, row: Array) -> str:
-    """The first coordinates of a row [t, q, ...], for messages."""
-    values = zip(layout.coordinates[:6], row[1:], strict=False)
-    return ", ".join(f"{name} = {x:.6g}" for name, x in values)
+def check_solved(layout: Layout, rows: Array, status: Array, accelerations: Array) -> None:
+    """Checks the solutions for rows [t, q, ...].
+
+    Raises:
+        SingularPose: a status is not that of success; the message gives the first coordinates of the state.
+        ComputationError: an acceleration is not finite.
+    """
+    if status.any():
+        bad = int(np.flatnonzero(status)[0])
+        values = zip(layout.coordinates[:6], rows[bad, 1:], strict=False)
+        where = ", ".join(f"{name} = {x:.6g}" for name, x in values)
+        raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad])]}")
+    if not np.isfinite(accelerations).all():
+        raise ComputationError("the accelerations are not finite: check the state and the parameters")
 
 
 @dataclass(frozen=True)
@@ -130,8 +142,7 @@ class Sizes:
     @property
     def terms(self) -> int:
         """Length of the array of terms that the dynamics program writes."""
-        n, m, d = self.v, self.rows, self.drives
-        return n * n + n + self.q + m * n + m + 1 + 2 * d + d * n + m * d
+        return find_terms(self.q, self.v, self.rows, self.drives).size
 
 
 @dataclass(frozen=True)
@@ -172,7 +183,7 @@ class Bindings:
             "rows": sizes.rows, "drives": sizes.drives, "rank": self.rank, "quadratures": self.has_power,
             "balls": len(self.turnings), "max_passes": MOST_PASSES, "x": x, "work": np.zeros(sizes.v),
             "multipliers": np.zeros(sizes.rows + 1),
-            "ball_at": np.array([ball_row(x) for x in self.turnings], dtype=np.int64).reshape(-1, BALL_WIDTH),
+            "ball_table": ball_table(self.turnings),
             "speed_of": np.array(self.speed_of, dtype=np.int64),
         }  # fmt: skip
 
@@ -183,16 +194,16 @@ def bind_dynamics(programs: Programs, to: Bindings) -> Dynamics:
     code = programs.dynamics(to.parameters)
     complement = m > 0 and (to.complement or to.rank < m)
     rows, columns = complement_work_shape(nv, m) if complement else kkt_work_shape(nv, m)
-    fields = to.fields()
-    fields |= {"terms": np.zeros(sizes.terms), "work": np.zeros(nv + rows * columns), "ask": np.zeros(1, dtype=kn.ASK)}
+    fields = to.fields() | {"terms": np.zeros(sizes.terms), "work": np.zeros(nv + rows * columns)}
     context = Memory(kn.CONTEXT, **fields, code=code.native.evaluate, parameters=code.context)
+    context.complement_request = np.zeros(1, REQUEST)
     context.complement = complement_by_address.address if complement else 0
     context.least = np.array([kn.NEGLIGIBLE * to.length])
     context.keep(code)
     if m:
         gaps = programs.gaps(to.parameters)
         context.gaps_code, context.gaps_parameters = gaps.native.evaluate, gaps.context
-        context.gaps = np.zeros(2 * m + m * nv + nv * nv + nv)
+        context.gaps = np.zeros(find_gaps(nv, m).size)
         context.keep(gaps)
     workspace = Workspace(context)
     project = kn.project if m or has_quaternions(to.turnings) else None

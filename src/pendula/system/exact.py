@@ -1,8 +1,8 @@
 """The equations of a system with the numbers of its model as exact fractions, for proofs.
 
-SymEngine multiplies and adds floating-point numbers as it meets them, and rounds each time. Derived with fractions, the
-equations contain every number of the model as the double that it is, and all arithmetic between them is exact; bounds
-then enclose what is rounded at the end.
+SymEngine multiplies and adds floating-point numbers during the derivation, and rounds each time. Derived with
+fractions, the equations contain every number of the model exactly as its double, and all arithmetic between them is
+exact; bounds then enclose the rounding at the end.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _has_doubles(eq: Equations) -> bool:
 
 
 def _leaves(expressions: Iterable[Any]) -> Iterable[Any]:
-    """Numbers and symbols in expressions, each part of which is read once."""
+    """Numbers and symbols in expressions; each subexpression is visited once."""
     left, seen = [se.sympify(e) for e in expressions], set()
     while left:
         e = left.pop()

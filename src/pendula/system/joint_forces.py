@@ -10,7 +10,7 @@ from pendula.equations.derive import cannot
 from pendula.errors import ComputationError
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.rows import state_rows
+from pendula.system.rows import rows_with_inputs, state_rows
 from pendula.system.system import System
 
 
@@ -41,8 +41,7 @@ def joint_wrenches(
     if not eq.transmitted:
         raise cannot(eq.formulation, "joint_forces")
     a, lam = system.solve(q, v, t, inputs=inputs, parameters=vector)
-    u = system.inputs.rows(np.asarray(t, dtype=float), inputs, vector, (q, v))
-    rows, batch = state_rows(system.layout, q, v, t, u, [(a, len(eq.v)), (lam, eq.loop_rows)])
+    rows, batch = rows_with_inputs(system, q, v, t, inputs, vector, [(a, len(eq.v)), (lam, eq.loop_rows)])
     out = system.programs.transmitted(vector).rows(rows)
     if not np.all(np.isfinite(out)):
         raise ComputationError("forces in joints are not finite: check the state and the parameters")

@@ -11,14 +11,15 @@ import numpy as np
 from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
 from pendula.numerics.compiled.native import address_of, call_native, doubles_at, integers_at
 from pendula.numerics.compiled.records import reader, record_dtype
-from pendula.numerics.solvers.complement import ARGUMENTS
+from pendula.numerics.solvers.complement import request_at
 from pendula.numerics.solvers.linear import SOLVED, cholesky_factor, cholesky_solve, solve_kkt
-from pendula.system.orientation.turning import BALL_WIDTH, BY_QUATERNION, turn
+from pendula.system.code.terms import find_gaps, find_terms
+from pendula.system.orientation.turning import BY_QUATERNION, balls_at, turn
 
 REALS = "length rate"
 WHOLE = """
-    code parameters nq nv nu rows drives quadratures balls x terms work multipliers status ball_at speed_of
-    gaps_code gaps_parameters gaps max_passes complement rank ask least baumgarte
+    code parameters nq nv nu rows drives quadratures balls x terms work multipliers status ball_table speed_of
+    gaps_code gaps_parameters gaps max_passes complement rank complement_request least baumgarte
 """
 CONTEXT = record_dtype(REALS, WHOLE)
 """Fields of the context: a typical ``length`` of the mechanism, to which gaps are compared; the ``rate`` of Baumgarte's
@@ -28,9 +29,9 @@ terms; ``code`` and ``parameters`` of the program that computes M, f, G, c; the 
 kernels also accept them."""
 context_at = reader(CONTEXT)
 
-ASK = record_dtype(whole="n m most least M G f c work a lam status found")
-"""Arguments of ``complement_by_address``, and its two results"""
-ask_at = reader(ASK)
+terms_at = compiled_part(forceinline=True)(find_terms)
+gaps_at = compiled_part(forceinline=True)(find_gaps)
+"""layout of the arrays ``terms`` and ``gaps``"""
 
 FINE, SINGULAR_MASS, SINGULAR_CONSTRAINTS, MORE_CONSTRAINTS = range(4)
 
@@ -42,18 +43,15 @@ NEGLIGIBLE = 1e-13  # a row of G smaller than this times that size constrains no
 @compiled_part(allocates=True)
 def solve_terms(ctx, terms, lam):
     """Solves for accelerations and multipliers from M, f, G, c; the accelerations replace f. Returns a status."""
-    nv, nq, m = ctx.nv, ctx.nq, ctx.rows
-    at = address_of(terms)
-    M = doubles_at(at, (nv, nv))
-    f = terms[nv * nv : nv * nv + nv]
+    nv, m, start = ctx.nv, ctx.rows, address_of(terms)
+    at = terms_at(ctx.nq, nv, m, ctx.drives)
+    M, f = doubles_at(start, (nv, nv)), terms[at.f : at.f + nv]
     if m == 0:
         if nv > 0 and not cholesky_factor(M, nv):
             return SINGULAR_MASS
         cholesky_solve(M, nv, f)
         return FINE
-    start = nv * nv + nv + nq
-    G = doubles_at(at + 8 * start, (m, nv))
-    c = terms[start + m * nv : start + m * nv + m]
+    G, c = doubles_at(start + 8 * at.G, (m, nv)), terms[at.c : at.c + m]
     a = doubles_at(ctx.work, nv)
     status = solve_constrained(ctx, M, G, f, c, a, lam)
     if status == FINE:
@@ -68,14 +66,14 @@ def solve_constrained(ctx, M, G, f, c, a, lam):
     nv, m = ctx.nv, ctx.rows
     at = ctx.work + 8 * nv  # the first entries hold the solution
     if ctx.complement != 0:
-        ask = ask_at(ctx.ask)
+        ask = request_at(ctx.complement_request)
         ask.n, ask.m, ask.most, ask.least = nv, m, ctx.rank, ctx.least
         ask.M, ask.G, ask.f, ask.c = address_of(M), address_of(G), address_of(f), address_of(c)
         ask.work, ask.a, ask.lam = at, address_of(a), address_of(lam)
-        call_native(ctx.complement, ctx.ask + 8 * ARGUMENTS, ctx.ask, 0)
-        if ask.found < ctx.rank:
+        call_native(ctx.complement, 0, ctx.complement_request, 0)
+        if ask.rank < ctx.rank:
             return SINGULAR_CONSTRAINTS
-        if ask.found > ctx.rank:
+        if ask.rank > ctx.rank:
             return MORE_CONSTRAINTS
         return FINE if ask.status == SOLVED else SINGULAR_MASS
     least = doubles_at(ctx.least, 1)[0]
@@ -95,32 +93,29 @@ def stabilize(ctx, terms):
     nv, nq, m = ctx.nv, ctx.nq, ctx.rows
     rate = ctx.rate
     call_native(ctx.gaps_code, ctx.gaps, ctx.x, ctx.gaps_parameters)
-    gaps = doubles_at(ctx.gaps, m + m * nv + m)
+    at, c = gaps_at(nv, m), terms_at(nq, nv, m, ctx.drives).c
+    gaps = doubles_at(ctx.gaps, at.M)
     x = doubles_at(ctx.x, 1 + nq + nv)
-    at = nv * nv + nv + nq + m * nv
     for r in range(m):
-        gap_rate = -gaps[m + m * nv + r]
+        gap_rate = -gaps[at.b + r]
         for j in range(nv):
-            gap_rate += gaps[m + r * nv + j] * x[1 + nq + j]
-        terms[at + r] -= 2.0 * rate * gap_rate + rate * rate * gaps[r]
+            gap_rate += gaps[at.G + r * nv + j] * x[1 + nq + j]
+        terms[c + r] -= 2.0 * rate * gap_rate + rate * rate * gaps[r]
 
 
 @compiled_part(allocates=True)
 def total_power(ctx, terms, lam):
     """Power of loads and of prescribed motions, after the solve (``terms`` then holds accelerations in place of f)."""
-    nv, nq, m, nd = ctx.nv, ctx.nq, ctx.rows, ctx.drives
-    at = nv * nv + nv + nq + m * nv + m
-    power = terms[at]
-    rates, forces = at + 1, at + 1 + nd
-    masses = forces + nd
-    slopes = masses + nd * nv
+    nv, m, nd = ctx.nv, ctx.rows, ctx.drives
+    at = terms_at(ctx.nq, nv, m, nd)
+    power = terms[at.power]
     for d in range(nd):
-        drive_force = -terms[forces + d]
+        drive_force = -terms[at.drive_f + d]
         for j in range(nv):
-            drive_force += terms[masses + d * nv + j] * terms[nv * nv + j]
+            drive_force += terms[at.drive_M + d * nv + j] * terms[at.f + j]
         for r in range(m):
-            drive_force -= terms[slopes + r * nd + d] * lam[r]
-        power += drive_force * terms[rates + d]
+            drive_force -= terms[at.drive_G + r * nd + d] * lam[r]
+        power += drive_force * terms[at.drive_rates + d]
     return power
 
 
@@ -135,10 +130,8 @@ def right_hand_side(out, inp, context):
     for i in range(1 + nq + nv):
         x[i] = given[i]
     call_native(ctx.code, ctx.terms, ctx.x, ctx.parameters)
-    m, nd = ctx.rows, ctx.drives
-    size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
-    terms = doubles_at(ctx.terms, size)
-    lam = doubles_at(ctx.multipliers, m + 1)
+    at = terms_at(nq, nv, ctx.rows, ctx.drives)
+    terms, lam = doubles_at(ctx.terms, at.size), doubles_at(ctx.multipliers, ctx.rows + 1)
     if ctx.baumgarte == 1:
         stabilize(ctx, terms)
     status = solve_terms(ctx, terms, lam)
@@ -148,9 +141,9 @@ def right_hand_side(out, inp, context):
             rates[i] = np.nan
         return
     for i in range(nq):
-        rates[i] = terms[nv * nv + nv + i]
+        rates[i] = terms[at.rates + i]
     for i in range(nv):
-        rates[nq + i] = terms[nv * nv + i]
+        rates[nq + i] = terms[at.f + i]
     if ctx.quadratures == 1:
         rates[nq + nv] = total_power(ctx, terms, lam)
 
@@ -162,7 +155,7 @@ def move(ctx, q, shift):
     for i in range(ctx.nq):
         if speed_of[i] >= 0:
             q[i] += shift[speed_of[i]]
-    balls = integers_at(ctx.ball_at, (ctx.balls, BALL_WIDTH))
+    balls = balls_at(ctx.ball_table, ctx.balls)
     for k in range(ctx.balls):
         turn(q, balls[k], shift)
     return normalize(ctx, q)
@@ -172,10 +165,10 @@ def move(ctx, q, shift):
 def normalize(ctx, q):
     """Scales quaternions to unit length; returns the largest | |q|^2 - 1 | before."""
     worst = 0.0
-    balls = integers_at(ctx.ball_at, (ctx.balls, BALL_WIDTH))
+    balls = balls_at(ctx.ball_table, ctx.balls)
     for k in range(ctx.balls):
-        at = balls[k, 0]
-        if balls[k, 2] != BY_QUATERNION:
+        at = balls[k].first
+        if balls[k].kind != BY_QUATERNION:
             continue
         square = 0.0
         for i in range(4):
@@ -264,11 +257,12 @@ def measure_gaps(context, t, q, v):
 def correct_gaps(context, speeds):
     """Solves G shift = -gap, or G (v + shift) = b for the speeds v of the last measurement."""
     ctx = context_at(context)
-    nv, m, at = ctx.nv, ctx.rows, ctx.gaps
-    gaps = doubles_at(at, m + m * nv + m + nv * nv + nv)
-    M, G = doubles_at(at + 8 * (2 * m + m * nv), (nv, nv)), doubles_at(at + 8 * m, (m, nv))
-    zeros = gaps[2 * m + m * nv + nv * nv :]
-    right = gaps[m + m * nv : 2 * m + m * nv] if speeds else gaps[:m]
+    nv, m = ctx.nv, ctx.rows
+    at = gaps_at(nv, m)
+    gaps = doubles_at(ctx.gaps, at.size)
+    M, G = doubles_at(ctx.gaps + 8 * at.M, (nv, nv)), doubles_at(ctx.gaps + 8 * at.G, (m, nv))
+    zeros = gaps[at.zeros :]
+    right = gaps[at.b : at.M] if speeds else gaps[:m]
     if speeds:
         v = doubles_at(ctx.x, 1 + ctx.nq + nv)[1 + ctx.nq :]
         for r in range(m):
@@ -301,15 +295,13 @@ def evaluate_rows(code, parameters, x, out):
 def solve_rows(context, x, accelerations, multipliers, status):
     """Accelerations and multipliers for every row [t, q, v, u] of x."""
     ctx = context_at(context)
-    nq, nv, m, nd = ctx.nq, ctx.nv, ctx.rows, ctx.drives
-    size = nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd
-    terms = doubles_at(ctx.terms, size)
-    lam = doubles_at(ctx.multipliers, m + 1)
-    width = x.shape[1]
+    nv, m, width = ctx.nv, ctx.rows, x.shape[1]
+    at = terms_at(ctx.nq, nv, m, ctx.drives)
+    terms, lam = doubles_at(ctx.terms, at.size), doubles_at(ctx.multipliers, m + 1)
     for k in range(x.shape[0]):
         call_native(ctx.code, ctx.terms, address_of(x) + 8 * k * width, ctx.parameters)
         status[k] = solve_terms(ctx, terms, lam)
         for i in range(nv):
-            accelerations[k, i] = terms[nv * nv + i] if status[k] == FINE else np.nan
+            accelerations[k, i] = terms[at.f + i] if status[k] == FINE else np.nan
         for r in range(m):
             multipliers[k, r] = lam[r] if status[k] == FINE else np.nan

@@ -16,10 +16,11 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_callback
 from pendula.numerics.compiled.native import Callback, call_native, doubles_at, integers_at
+from pendula.numerics.compiled.records import Memory, reader, record_dtype
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
-from pendula.system import kernels as kn
 from pendula.system.code.llvm import Native, compile_program
+from pendula.system.code.programs import prepared_rows
 from pendula.system.code.solve import solve_symmetric
 from pendula.system.layout import Array
 from pendula.system.recursion import kernels as rk
@@ -31,26 +32,28 @@ if TYPE_CHECKING:
 
 MOST_SPEEDS = 24  # with more speeds, the program that solves for the accelerations takes too long to compile
 
-# Entries of the context of ``one_by_one``
-CODE, INPUTS, OUTPUTS, X, FOUND, CONTEXTS = range(6)
+ONE_STATE = record_dtype(whole="code inputs outputs x found contexts")
+"""Context of :func:`one_by_one`: the function for one state, how many numbers it reads and writes, buffers for both,
+and its context in every lane (0 if the lane is idle)"""
+one_state_at = reader(ONE_STATE)
 
 
 @compiled_callback
 def one_by_one(out, inp, context):
-    """Calls a native function for one state in each of eight lanes, with one context per lane (0 if it is idle)."""
-    ctx = integers_at(context, 6)
-    inputs, outputs = ctx[INPUTS], ctx[OUTPUTS]
-    given, result = doubles_at(inp, (inputs, 8)), doubles_at(out, (outputs, 8))
-    x, found = doubles_at(ctx[X], inputs), doubles_at(ctx[FOUND], outputs)
-    contexts = integers_at(ctx[CONTEXTS], 8)
-    for lane in range(8):
+    """Calls a native function for one state in each of the eight lanes."""
+    ctx = one_state_at(context)
+    inputs, outputs = ctx.inputs, ctx.outputs
+    given, result = doubles_at(inp, (inputs, LANES)), doubles_at(out, (outputs, LANES))
+    x, found = doubles_at(ctx.x, inputs), doubles_at(ctx.found, outputs)
+    contexts = integers_at(ctx.contexts, LANES)
+    for lane in range(LANES):
         if contexts[lane] == 0:
             for i in range(outputs):
                 result[i, lane] = 0.0
             continue
         for i in range(inputs):
             x[i] = given[i, lane]
-        call_native(ctx[CODE], ctx[FOUND], ctx[X], contexts[lane])
+        call_native(ctx.code, ctx.found, ctx.x, contexts[lane])
         for i in range(outputs):
             result[i, lane] = found[i]
 
@@ -114,7 +117,7 @@ def _together(system: System, parameters: Array) -> LaneDynamics:
     natives = [programs.native(f"{name} in lanes", lambda make=make: make(system)) for name, make in _MAKERS]  # type: ignore[misc]
     inputs = np.array([system.inputs.constant(row) for row in parameters]).reshape(len(parameters), -1)
     given = np.ascontiguousarray(np.concatenate([parameters, inputs], axis=1))
-    parts = [part for native in natives for part in (given, _prepared(native, given))]
+    parts = [prepared_rows(native, given) for native in natives]
     project, context, owner = _projection(system, parameters[0])
     parts.append(np.full((len(parameters), 1), context, dtype=np.int64).view(np.float64))
     data = np.ascontiguousarray(np.concatenate(parts, axis=1))
@@ -125,14 +128,6 @@ def _together(system: System, parameters: Array) -> LaneDynamics:
     return LaneDynamics(
         rhs, energies, project, data.shape[1] - 1, int(system.has_power), data, column, True, (natives, owner)
     )
-
-
-def _prepared(native: Native, given: Array) -> Array:
-    """The part of the program that depends on parameters alone, evaluated for each run."""
-    out = np.zeros((len(given), native.prepared))
-    if native.prepared:
-        kn.evaluate_rows(native.prepare, 0, given, out)
-    return out
 
 
 def _projection(system: System, parameters: Array) -> tuple[int, int, Any]:
@@ -195,6 +190,8 @@ def _one_by_one(system: System, parameters: Array) -> LaneDynamics:
 
 
 def _adapted(code: int, inputs: int, outputs: int, contexts: Array) -> Callback:
-    x, found = np.zeros(inputs), np.zeros(outputs + 1)
-    context = np.array([code, inputs, outputs, x.ctypes.data, found.ctypes.data, contexts.ctypes.data], dtype=np.int64)
-    return one_by_one.bind(context, x, found, contexts)
+    context = Memory(
+        ONE_STATE, code=code, inputs=inputs, outputs=outputs, x=np.zeros(inputs), found=np.zeros(outputs + 1),
+        contexts=contexts,
+    )  # fmt: skip
+    return one_by_one.bind(context.address, context)

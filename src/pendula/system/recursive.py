@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations, drive_definitions
 from pendula.equations.loops import derive_loops
 from pendula.equations.mechanism import Mechanism
-from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
+from pendula.errors import ComputationError, NotSupported, UsageError
 from pendula.model.model import Model
 from pendula.system import kernels as kn
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
 from pendula.system.constraints import Constraints
-from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, where
+from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
@@ -33,12 +33,9 @@ from pendula.system.recursion.binding import bind_recursion, in_lanes
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
-from pendula.system.rows import column_count, state_rows
-from pendula.system.symbolic import SymbolicSystem, series_of
+from pendula.system.rows import column_count, rows_with_inputs, state_rows
+from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import BodyMotion, Energies, Solution, System
-
-if TYPE_CHECKING:
-    from pendula.numerics.taylor.integrate import Series
 
 
 @final
@@ -184,13 +181,6 @@ class RecursiveSystem(System):
 
     # -- evaluation -----------------------------------------------------------------------------
 
-    def _rows(
-        self, q: Any, v: Any, t: Any, inputs: Any, vector: Array, extra: Sequence[tuple[Any, int]] = ()
-    ) -> tuple[Array, tuple[int, ...]]:
-        """One row [t, q, v, u, ...] per state, and the batch shape."""
-        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector, (q, v))
-        return state_rows(self.layout, q, v, t, u, extra)
-
     def _known(self, q: Any, v: Any, t: Any, inputs: Any) -> Any:
         """Inputs for the symbolic equations, which know the model's only, and not those of a run."""
         if not self.inputs.over_time:
@@ -202,7 +192,7 @@ class RecursiveSystem(System):
     ) -> tuple[Array, Array, Array, Array, Any]:
         """Accelerations, multipliers, power, drive forces and batch shape."""
         vector = parameter_vector(self, parameters)
-        rows, batch = self._rows(q, v, t, inputs, vector)
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector)
         spare, program = self._spare, self._program
         if inputs is not None and self.inputs.in_time:
             spare, program = self._spare_with_inputs, self._program_of_inputs
@@ -214,13 +204,7 @@ class RecursiveSystem(System):
         lam = np.zeros((count, self.loop_rows))
         rk.solve_rows(dynamics.context, rows, a, lam, power, drive_forces, status)
         spare.give_back(key, dynamics)
-        if status.any():
-            bad = int(np.flatnonzero(status)[0])
-            raise SingularPose(
-                f"the accelerations are not determined at {where(self.layout, rows[bad])}: {STATUS[int(status[bad])]}"
-            )
-        if not np.isfinite(a).all():
-            raise ComputationError("the accelerations are not finite: check the state and the parameters")
+        check_solved(self.layout, rows, status, a)
         return a, lam, power, drive_forces, batch
 
     def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
@@ -243,7 +227,7 @@ class RecursiveSystem(System):
     ) -> Array:
         """Inverse dynamics: M v' - f for given v', the generalized forces that would have to be added."""
         n, vector = len(self.layout.speeds), parameter_vector(self, parameters)
-        rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n)])
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector, extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.empty((len(rows), n))
         dynamics = self._bound(vector, self._program if inputs is None else self._program_of_inputs)
@@ -315,12 +299,6 @@ class RecursiveSystem(System):
             return ((parts**2).sum(axis=-1) - 1.0).reshape(*batch, at.size), np.zeros((*batch, 0))
         g, rate = self.constraints.gaps(rows, parameter_vector(self, parameters))
         return g.reshape(*batch, g.shape[1]), rate.reshape(*batch, rate.shape[1])
-
-    def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """The constraint Jacobian G, shape (..., loop rows, speeds)."""
-        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
-        G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
-        return G.reshape(*batch, *G.shape[1:])
 
     def _hinge_motion(self, q: Any, v: Any, a: Any, t: Any, parameters: Parameters) -> tuple[Array, tuple[int, ...]]:
         """Rows of :func:`recursion.kernels.motion_rows` at the hinges that move the bodies; ground is at rest."""
@@ -403,7 +381,7 @@ class RecursiveSystem(System):
             known = self._known(q, v, t, inputs)
             return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=known, parameters=parameters)
         count, n = column_count(self.layout, by), len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters), extra=[(a, n)])
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, parameter_vector(self, parameters), extra=[(a, n)])
         given, a = np.ascontiguousarray(rows[:, :-n]), np.ascontiguousarray(rows[:, -n:])
         out = np.zeros((len(rows), n, count))
         if count:
@@ -426,7 +404,7 @@ class RecursiveSystem(System):
             known = self._known(q, v, t, inputs)
             return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=known, parameters=parameters)
         count, n = column_count(self.layout, by), len(self.layout.speeds)
-        rows, batch = self._rows(q, v, t, inputs, parameter_vector(self, parameters))
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, parameter_vector(self, parameters))
         self._found(q, v, t, inputs, parameters)  # raises if v' is not determined
         out = np.zeros((len(rows), n, count))
         if count:

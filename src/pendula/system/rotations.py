@@ -1,9 +1,9 @@
-"""Numeric rotations: from the rotation fields of a model to quaternions."""
+"""Rotations: from the rotation fields of a model to quaternions, in numbers or in symbols."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,27 @@ Quaternion = tuple[float, float, float, float]
 
 def quaternion_of(rotation: Rotation, values: Mapping[str, float]) -> Quaternion:
     """Unit quaternion (scalar first) of a rotation field, for given parameter values."""
+    return quaternion_by(rotation, lambda x: parse(x).evaluate(values))
+
+
+def quaternion_by(rotation: Rotation, value: Callable[[Any], Any], functions: Any = math) -> tuple[Any, Any, Any, Any]:
+    """Unit quaternion of a rotation field whose entries ``value`` evaluates.
+
+    ``functions`` has ``sin``, ``cos`` and ``sqrt`` of such values: the module ``math``, or ``symengine`` for symbols.
+    """
     if rotation.sequence is not None:
-        total: Quaternion = (1.0, 0.0, 0.0, 0.0)
+        total: tuple[Any, Any, Any, Any] = (1, 0, 0, 0)
         for letter, angle in zip(rotation.sequence, rotation.angles, strict=True):
-            axis = tuple(1.0 if a == letter else 0.0 for a in "xyz")
-            total = multiply(total, about(axis, parse(angle).evaluate(values)))
+            total = multiply(total, about([int(a == letter) for a in "xyz"], value(angle), functions))
         return total
     assert rotation.axis is not None
-    assert rotation.angle is not None
-    axis = tuple(parse(x).evaluate(values) for x in rotation.axis)
-    return about(axis, parse(rotation.angle).evaluate(values))
+    return about([value(x) for x in rotation.axis], value(rotation.angle), functions)
 
 
-def about(axis: tuple[float, ...], angle: float) -> Quaternion:
-    """The quaternion of a rotation about an axis."""
-    length = math.sqrt(sum(x * x for x in axis))
-    s = math.sin(angle / 2) / length
-    return math.cos(angle / 2), axis[0] * s, axis[1] * s, axis[2] * s
+def about(axis: Sequence[Any], angle: Any, functions: Any = math) -> tuple[Any, Any, Any, Any]:
+    """The quaternion of a rotation about an axis; ``functions`` as in :func:`quaternion_by`."""
+    s = functions.sin(angle / 2) / functions.sqrt(sum(x * x for x in axis))
+    return functions.cos(angle / 2), axis[0] * s, axis[1] * s, axis[2] * s
 
 
 def multiply(a: Any, b: Any) -> tuple[Any, Any, Any, Any]:

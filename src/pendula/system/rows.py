@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pendula.errors import UsageError
 from pendula.system.layout import Array, Layout
+
+if TYPE_CHECKING:
+    from pendula.system.system import System
 
 
 def state_rows(
@@ -48,6 +51,14 @@ def state_rows(
         rows[..., at : at + b.shape[-1]] = b
         at += b.shape[-1]
     return rows.reshape(-1, at), batch
+
+
+def rows_with_inputs(
+    system: System, q: Any, v: Any, t: Any, inputs: Any, parameters: Array, extra: Sequence[tuple[Any, int]] = ()
+) -> tuple[Array, tuple[int, ...]]:
+    """:func:`state_rows` with the inputs of a system: the given ones, or those of its model."""
+    u = system.inputs.rows(np.asarray(t, dtype=float), inputs, parameters, (q, v))
+    return state_rows(system.layout, q, v, t, u, extra)
 
 
 def column_count(layout: Layout, by: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
@@ -18,18 +18,15 @@ from pendula.system.block_tree.dynamics import bind_tree
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints, SparseValues
-from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, where
+from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, check_solved
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
-from pendula.system.rows import column_count, state_rows
+from pendula.system.rows import column_count, rows_with_inputs, state_rows
 from pendula.system.system import BodyMotion, Energies, Solution, System
-
-if TYPE_CHECKING:
-    from pendula.numerics.taylor.integrate import Series
 
 
 def _derived_again(model: Model, formulation: str, by_bodies: bool) -> SymbolicSystem:
@@ -116,18 +113,7 @@ class SymbolicSystem(System):
         )
         return bind_dynamics(self._programs, to) if self.tree is None else bind_tree(self._programs, self.tree, to)
 
-    def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
-        """Taylor series of q, v and, if ``has_power``, of the work."""
-        return series_of(self, parameters, lanes)
-
     # -- evaluation -----------------------------------------------------------------------------
-
-    def _rows(
-        self, q: Any, v: Any, t: Any, inputs: Any, vector: Array, extra: Sequence[tuple[Any, int]] = ()
-    ) -> tuple[Array, tuple[int, ...]]:
-        """One row [t, q, v, u, ...] per state, and the batch shape."""
-        u = self.inputs.rows(np.asarray(t, dtype=float), inputs, vector, (q, v))
-        return state_rows(self.layout, q, v, t, u, extra)
 
     def _block(self, name: str, values: Callable[[], Sequence[Any]], rows: Array, vector: Array) -> Array:
         """Values of some expressions of the equations at every row."""
@@ -147,7 +133,7 @@ class SymbolicSystem(System):
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Generalized forces f of M v' = f + G^T lam, with bias forces (velocity products), shape (..., speeds)."""
         vector = parameter_vector(self, parameters)
-        rows, batch = self._rows(q, v, t, inputs, vector)
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector)
         return self._block("f", lambda: self._equations.f, rows, vector).reshape(*batch, len(self.layout.speeds))
 
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -159,7 +145,7 @@ class SymbolicSystem(System):
     def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
         """Forward dynamics: accelerations and Lagrange multipliers."""
         vector = parameter_vector(self, parameters)
-        rows, batch = self._rows(q, v, t, inputs, vector)
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector)
         if inputs is not None and self.inputs.in_time:
             return self._solve_with_inputs(rows, batch, vector)
         n, m = len(self.layout.speeds), self.loop_rows
@@ -169,13 +155,7 @@ class SymbolicSystem(System):
         dynamics = self._spare.take(key) or self.dynamics(vector)
         (kn.solve_rows if self.tree is None else tk.solve_rows)(dynamics.context, rows, a, lam, status)
         self._spare.give_back(key, dynamics)
-        if status.any():
-            bad = int(np.flatnonzero(status)[0])
-            raise SingularPose(
-                f"the accelerations are not determined at {where(self.layout, rows[bad])}: {STATUS[int(status[bad])]}"
-            )
-        if not np.isfinite(a).all():
-            raise ComputationError("the accelerations are not finite: check the state and the parameters")
+        check_solved(self.layout, rows, status, a)
         return Solution(a.reshape(*batch, n), lam.reshape(*batch, m))
 
     def _solve_with_inputs(self, rows: Array, batch: tuple[int, ...], vector: Array) -> Solution:
@@ -218,7 +198,7 @@ class SymbolicSystem(System):
     def power(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Power of friction, damping, inputs and applied loads."""
         vector = parameter_vector(self, parameters)
-        rows, batch = self._rows(q, v, t, inputs, vector)
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector)
         return self._block("power", lambda: [self._equations.power], rows, vector).reshape(batch)
 
     def drive_forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
@@ -226,7 +206,7 @@ class SymbolicSystem(System):
         eq, vector = self._equations, parameter_vector(self, parameters)
         n, m, d = len(eq.v), eq.loop_rows, len(eq.drives)
         a, lam = self.solve(q, v, t, inputs=inputs, parameters=vector)
-        rows, batch = self._rows(q, v, t, inputs, vector)
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector)
         values = [*eq.drive_f, *(x for row in eq.drive_M for x in row), *(x for row in eq.drive_G for x in row)]
         out = self._block("drive forces", lambda: values, rows, vector).reshape(*batch, d + d * n + m * d)
         f, M = out[..., :d], out[..., d : d + d * n].reshape(*batch, d, n)
@@ -253,12 +233,6 @@ class SymbolicSystem(System):
         rows, batch = state_rows(self.layout, q, v, t, self.inputs.none)
         g, rate = self.constraints.gaps(rows, parameter_vector(self, parameters))
         return g.reshape(*batch, g.shape[1]), rate.reshape(*batch, rate.shape[1])
-
-    def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
-        """The constraint Jacobian G, shape (..., loop rows, speeds)."""
-        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
-        G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
-        return G.reshape(*batch, *G.shape[1:])
 
     def body_motion(self, q: Any, v: Any, a: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> BodyMotion:
         """Velocities and accelerations of all bodies in world axes, for given v' (default 0)."""
@@ -304,7 +278,7 @@ class SymbolicSystem(System):
         eq, vector = self._equations, parameter_vector(self, parameters)
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam
-        rows, batch = self._rows(q, v, t, inputs, vector, extra=[(a, n), (lam, m)])
+        rows, batch = rows_with_inputs(self, q, v, t, inputs, vector, extra=[(a, n), (lam, m)])
         count = column_count(self.layout, by)
         if count == 0:
             return np.zeros((*batch, n, 0)), np.zeros((*batch, m, 0))
@@ -322,15 +296,3 @@ class SymbolicSystem(System):
         M = self.mass_matrix(q, t, parameters=vector)
         G = self.constraint_jacobian(q, t, parameters=vector)
         return self._solve_dense(M, G, -np.concatenate([top, bottom], axis=-2), vector)[..., : M.shape[-1], :]
-
-
-def series_of(system: System, parameters: Parameters, lanes: int) -> Series:
-    """Taylor series of a system from its symbolic equations; see :meth:`System.series`."""
-    from pendula.system.taylor.code import bind_series  # slow to load
-
-    native = system.programs.series(lanes, power=system.has_power)
-    if isinstance(parameters, np.ndarray) and parameters.ndim == 2:
-        vectors = np.array([parameter_vector(system, row) for row in parameters])
-    else:
-        vectors = parameter_vector(system, parameters)[None]
-    return bind_series(native, vectors, STATUS[kn.SINGULAR_MASS])

@@ -12,16 +12,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism import Drive
 from pendula.model.model import Model
 from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints
-from pendula.system.dynamics import Dynamics
+from pendula.system.dynamics import STATUS, Dynamics
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
+from pendula.system.kernels import SINGULAR_MASS
 from pendula.system.layout import Array, Layout, State
-from pendula.system.parameters import Parameters
+from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.rows import state_rows
 from pendula.words import Displayed
 
 if TYPE_CHECKING:
@@ -158,9 +162,11 @@ class System(Displayed, ABC):
     def rates(self, q: Any, v: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """q' = N v + n, shape (..., coordinates)."""
 
-    @abstractmethod
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
         """The constraint Jacobian G, shape (..., loop rows, speeds)."""
+        rows, batch = state_rows(self.layout, q, None, t, self.inputs.none)
+        G = self.constraints.jacobian(rows, parameter_vector(self, parameters))
+        return G.reshape(*batch, *G.shape[1:])
 
     @abstractmethod
     def gaps(self, q: Any, v: Any = None, t: Any = 0.0, *, parameters: Parameters = None) -> tuple[Array, Array]:
@@ -223,15 +229,23 @@ class System(Displayed, ABC):
         With ``baumgarte`` the right-hand side makes constraint violations decay at that rate [1/time].
         """
 
-    @abstractmethod
     def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
         """Taylor series of q, v and, if ``has_power``, of the work, for one state or for eight at a time.
 
-        With eight lanes ``parameters`` may also be an array with one row for each run.
+        They come from the symbolic equations. With eight lanes ``parameters`` may also be an array with one row for
+        each run.
 
         Raises:
             NotSupported: there are constraint rows, too many speeds, or an operation without a Taylor series.
         """
+        from pendula.system.taylor.code import bind_series  # slow to load
+
+        native = self.programs.series(lanes, power=self.has_power)
+        if isinstance(parameters, np.ndarray) and parameters.ndim == 2:
+            vectors = np.array([parameter_vector(self, row) for row in parameters])
+        else:
+            vectors = parameter_vector(self, parameters)[None]
+        return bind_series(native, vectors, STATUS[SINGULAR_MASS])
 
     @abstractmethod
     def symbols(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pendula.equations.translate import translate
 from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import Rotation
-from pendula.numerics.compiled.jit import compiled_callback
+from pendula.numerics.compiled.jit import compiled_callback, compiled_part
 from pendula.numerics.compiled.native import Callback, call_native, doubles_at
 from pendula.numerics.compiled.records import Memory, reader, record_dtype
 from pendula.numerics.quick.independent import best_rows
@@ -34,45 +34,97 @@ from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.parameters import Parameters, parameter_vector, typical_steps
-from pendula.system.rotations import multiply
+from pendula.system.rotations import quaternion_by
 from pendula.system.system import System
 
-DEVIATION = record_dtype(whole="rhs rhs_context terms code parameters nq nv nu count varied along x rates slopes")
-"""Fields of the context"""
+DEVIATION = record_dtype(
+    whole="""
+        rhs rhs_context terms multipliers code parameters nq nv nu rows count varied along x rates slopes
+        right row_right found forces
+    """
+)
+"""The context of the deviations: the right-hand side of the motion with its array of ``terms`` and its
+``multipliers``; the program of directional derivatives, which reads ``x`` and writes ``slopes``; the ``count`` of
+deviations and their changes ``along`` the ``varied`` parameters. The last four are scratch of the solve with loops."""
 deviation_at = reader(DEVIATION)
+
+
+@compiled_part(allocates=True)
+def follow_motion(ctx, inp, out):
+    """Writes the rates of the motion itself, and t, q, v, v' and the multipliers for the program of derivatives."""
+    nq, nv, m = ctx.nq, ctx.nv, ctx.rows
+    n, at = nq + nv, 1 + nq + nv + ctx.nu
+    given, result, x = doubles_at(inp, 1 + n), doubles_at(out, n), doubles_at(ctx.x, at + nv + m)
+    call_native(ctx.rhs, ctx.rates, inp, ctx.rhs_context)
+    rates, lam = doubles_at(ctx.rates, n), doubles_at(ctx.multipliers, m)
+    for i in range(1 + n):
+        x[i] = given[i]
+    for i in range(nv):
+        x[at + i] = rates[nq + i]
+    for r in range(m):
+        x[at + nv + r] = lam[r]
+    for i in range(n):
+        result[i] = rates[i]
+
+
+@compiled_part(allocates=True)
+def differentiate_along(ctx, inp, k):
+    """Directional derivatives along deviation k, into ``slopes``."""
+    n, varied = ctx.nq + ctx.nv, ctx.varied
+    first = 1 + n + ctx.nu + ctx.nv + ctx.rows
+    x, along = doubles_at(ctx.x, first + n + varied), doubles_at(ctx.along, (ctx.count, varied))
+    given = doubles_at(inp + 8 * (1 + n + n * k), n)
+    for i in range(n):
+        x[first + i] = given[i]
+    for i in range(varied):
+        x[first + n + i] = along[k, i]
+    call_native(ctx.code, ctx.slopes, ctx.x, ctx.parameters)
 
 
 @compiled_callback
 def deviation_rates(out, inp, context):
     """[t, q, v, then dq, dv for every deviation] -> their rates; NaN if the solve for v' fails."""
     ctx = deviation_at(context)
-    nq, nv, nu, varied = ctx.nq, ctx.nv, ctx.nu, ctx.varied
+    nq, nv = ctx.nq, ctx.nv
     n = nq + nv
-    size = n + n * ctx.count
-    given, result = doubles_at(inp, 1 + size), doubles_at(out, size)
-    call_native(ctx.rhs, ctx.rates, inp, ctx.rhs_context)
-    rates, slopes = doubles_at(ctx.rates, n + 1), doubles_at(ctx.slopes, n)
-    first = 1 + n + nu + nv
-    x, along = doubles_at(ctx.x, first + n + varied), doubles_at(ctx.along, (ctx.count, varied))
-    for i in range(1 + n):
-        x[i] = given[i]
-    for i in range(nv):
-        x[1 + n + nu + i] = rates[nq + i]
-    for i in range(n):
-        result[i] = rates[i]
+    follow_motion(ctx, inp, out)
+    rates, slopes = doubles_at(ctx.rates, n), doubles_at(ctx.slopes, n)
     for k in range(ctx.count):
-        at = n + n * k
-        for i in range(n):
-            x[first + i] = given[1 + at + i]
-        for i in range(varied):
-            x[first + n + i] = along[k, i]
-        call_native(ctx.code, ctx.slopes, ctx.x, ctx.parameters)
-        right = slopes[nq:]
+        differentiate_along(ctx, inp, k)
+        result, right = doubles_at(out + 8 * (n + n * k), n), slopes[nq:]
         cholesky_solve(doubles_at(ctx.terms, (nv, nv)), nv, right)
         for i in range(nq):
-            result[at + i] = slopes[i]
+            result[i] = slopes[i]
         for i in range(nv):
-            result[at + nq + i] = right[i] if np.isfinite(rates[nq + i]) else np.nan
+            result[nq + i] = right[i] if np.isfinite(rates[nq + i]) else np.nan
+
+
+@compiled_callback
+def constrained_deviation_rates(out, inp, context):
+    """The same with closed loops; NaN if a solve fails."""
+    ctx = deviation_at(context)
+    nq, nv, m = ctx.nq, ctx.nv, ctx.rows
+    n = nq + nv
+    follow_motion(ctx, inp, out)
+    rates, slopes = doubles_at(ctx.rates, n), doubles_at(ctx.slopes, n + m)
+    right, row_right = doubles_at(ctx.right, nv), doubles_at(ctx.row_right, m)
+    M, G = doubles_at(ctx.terms, (nv, nv)), doubles_at(ctx.terms + 8 * kn.terms_at(nq, nv, m, 0).G, (m, nv))
+    found, forces = doubles_at(ctx.found, nv), doubles_at(ctx.forces, m + 1)
+    for k in range(ctx.count):
+        differentiate_along(ctx, inp, k)
+        result = doubles_at(out + 8 * (n + n * k), n)
+        for i in range(nv):
+            right[i] = slopes[nq + i]
+        for r in range(m):
+            row_right[r] = slopes[n + r]
+        fine = (
+            np.isfinite(rates[nq])
+            and kn.solve_constrained(kn.context_at(ctx.rhs_context), M, G, right, row_right, found, forces) == kn.FINE
+        )
+        for i in range(nq):
+            result[i] = slopes[i]
+        for i in range(nv):
+            result[nq + i] = found[i] if fine else np.nan
 
 
 def deviation_callback(system: System, parameters: Parameters = None, along: Array | None = None) -> Callback:
@@ -104,99 +156,21 @@ def deviation_parts(
     along = np.zeros((1, len(eq.p))) if along is None else along
     varied = np.flatnonzero(along.any(axis=0))
     dynamics = system.dynamics(vector)
-    if eq.loop_rows:
-        return _constrained_parts(system, vector, along, varied, driven)
     program = system.programs.deviations(vector, tuple(eq.p[i].name for i in varied), driven)
-    nq, nv, nu = len(eq.q), len(eq.v), len(eq.u)
-    n = nq + nv
-    x, rates, slopes = np.zeros(1 + n + nu + nv + n + varied.size), np.zeros(n + 1), np.zeros(n)
-    x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
-    context = Memory(
-        DEVIATION, rhs=dynamics.rhs.address, rhs_context=dynamics.context,
-        terms=dynamics.workspace.context.terms, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv,
-        nu=nu, count=len(along), varied=varied.size, along=np.append(along[:, varied], 0.0), x=x, rates=rates,
-        slopes=slopes,
-    )  # fmt: skip
-    targets = [int(buffer.ctypes.data) + 8 * (1 + n) for buffer in (dynamics.workspace.context.x, x)]
-    return deviation_rates.bind(context.address, dynamics, program, context), targets
-
-
-# --- closed loops --------------------------------------------------------------------------------------
-
-CONSTRAINED = record_dtype(
-    whole="rhs rhs_context terms multipliers code parameters nq nv nu rows count varied along x rates slopes right "
-    "row_right found forces"
-)
-"""Fields of the context"""
-constrained_at = reader(CONSTRAINED)
-
-
-@compiled_callback
-def constrained_deviation_rates(out, inp, context):
-    """[t, q, v, then dq, dv for every deviation] -> their rates with closed loops; NaN if a solve fails."""
-    ctx = constrained_at(context)
-    nq, nv, nu, m, varied = ctx.nq, ctx.nv, ctx.nu, ctx.rows, ctx.varied
-    n = nq + nv
-    size = n + n * ctx.count
-    given, result = doubles_at(inp, 1 + size), doubles_at(out, size)
-    call_native(ctx.rhs, ctx.rates, inp, ctx.rhs_context)
-    rates, lam = doubles_at(ctx.rates, n + 1), doubles_at(ctx.multipliers, m)
-    at = 1 + n + nu
-    first = at + nv + m
-    x, slopes = doubles_at(ctx.x, first + n + varied), doubles_at(ctx.slopes, n + m)
-    along = doubles_at(ctx.along, (ctx.count, varied))
-    for i in range(1 + n):
-        x[i] = given[i]
-    for i in range(nv):
-        x[at + i] = rates[nq + i]
-    for r in range(m):
-        x[at + nv + r] = lam[r]
-    for i in range(n):
-        result[i] = rates[i]
-    right, row_right = doubles_at(ctx.right, nv), doubles_at(ctx.row_right, m)
-    M, G = doubles_at(ctx.terms, (nv, nv)), doubles_at(ctx.terms + 8 * (nv * nv + nv + nq), (m, nv))
-    found, forces = doubles_at(ctx.found, nv), doubles_at(ctx.forces, m + 1)
-    for k in range(ctx.count):
-        to = n + n * k
-        for i in range(n):
-            x[first + i] = given[1 + to + i]
-        for i in range(varied):
-            x[first + n + i] = along[k, i]
-        call_native(ctx.code, ctx.slopes, ctx.x, ctx.parameters)
-        for i in range(nv):
-            right[i] = slopes[nq + i]
-        for r in range(m):
-            row_right[r] = slopes[n + r]
-        fine = (
-            np.isfinite(rates[nq])
-            and kn.solve_constrained(kn.context_at(ctx.rhs_context), M, G, right, row_right, found, forces) == kn.FINE
-        )
-        for i in range(nq):
-            result[to + i] = slopes[i]
-        for i in range(nv):
-            result[to + nq + i] = found[i] if fine else np.nan
-
-
-def _constrained_parts(
-    system: System, vector: Array, along: Array, varied: Array, driven: tuple[str, ...]
-) -> tuple[Callback, list[int]]:
-    """:func:`deviation_parts` of a mechanism with closed loops."""
-    eq, dynamics = system.equations, system.dynamics(vector)
-    program = system.programs.constrained_deviations(vector, tuple(eq.p[i].name for i in varied), driven)
     nq, nv, nu, m = len(eq.q), len(eq.v), len(eq.u), eq.loop_rows
-    n = nq + nv
+    n, motion = nq + nv, dynamics.workspace.context
     x = np.zeros(1 + n + nu + nv + m + n + varied.size)
     x[1 + n : 1 + n + nu] = system.inputs.constant(vector)
-    inner = dynamics.workspace.context
     context = Memory(
-        CONSTRAINED, rhs=dynamics.rhs.address, rhs_context=dynamics.context, terms=inner.terms,
-        multipliers=inner.multipliers, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv, nu=nu,
+        DEVIATION, rhs=dynamics.rhs.address, rhs_context=dynamics.context, terms=motion.terms,
+        multipliers=motion.multipliers, code=program.native.evaluate, parameters=program.context, nq=nq, nv=nv, nu=nu,
         rows=m, count=len(along), varied=varied.size, along=np.append(along[:, varied], 0.0), x=x,
         rates=np.zeros(n + 1), slopes=np.zeros(n + m), right=np.zeros(nv), row_right=np.zeros(m + 1),
         found=np.zeros(nv), forces=np.zeros(m + 1),
     )  # fmt: skip
-    targets = [int(buffer.ctypes.data) + 8 * (1 + n) for buffer in (inner.x, x)]
-    return constrained_deviation_rates.bind(context.address, dynamics, program, context), targets
+    targets = [int(buffer.ctypes.data) + 8 * (1 + n) for buffer in (motion.x, x)]
+    rates = constrained_deviation_rates if m else deviation_rates
+    return rates.bind(context.address, dynamics, program, context), targets
 
 
 @dataclass(frozen=True)
@@ -269,7 +243,7 @@ def initial_slopes(system: System, parameters: Array) -> tuple[Array, Array]:
     values: dict[str, Any] = {}
     for name, given in model.initial.items():
         if isinstance(given, Rotation):
-            joint, turn = model.joint(name), [se.sympify(x) for x in _quaternion(given)]
+            joint, turn = model.joint(name), [se.sympify(x) for x in quaternion_by(given, _symbolic, se)]
             if joint.quaternion():
                 values |= dict(zip(joint.coordinate_names()[-4:], turn, strict=True))
             elif any(x.free_symbols for x in turn):
@@ -287,21 +261,6 @@ def initial_slopes(system: System, parameters: Array) -> tuple[Array, Array]:
 def _symbolic(value: Any) -> Any:
     expression = parse(value)
     return se.sympify(translate(expression, {n: se.Symbol(n) for n in expression.names}))
-
-
-def _quaternion(rotation: Rotation) -> tuple[Any, ...]:
-    """The quaternion of a rotation field, scalar first."""
-    if rotation.sequence is not None:
-        total: tuple[Any, ...] = (1, 0, 0, 0)
-        for letter, angle in zip(rotation.sequence, rotation.angles, strict=True):
-            total = multiply(total, _about([int(a == letter) for a in "xyz"], _symbolic(angle)))
-        return total
-    return _about([_symbolic(x) for x in rotation.axis or ()], _symbolic(rotation.angle))
-
-
-def _about(axis: Sequence[Any], angle: Any) -> tuple[Any, ...]:
-    s = se.sin(angle / 2) / se.sqrt(sum(x * x for x in axis))
-    return (se.cos(angle / 2), *(x * s for x in axis))
 
 
 def _slopes(system: System, name: str, expressions: Sequence[Any], parameters: Array) -> Array:

@@ -125,7 +125,7 @@ def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
     if m == 0 or status != SOLVED:
         return status
     left, terms, first = rest[: n + m], rest[n + m : 2 * (n + m)], rest[2 * (n + m) : 3 * (n + m)]
-    _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms)
+    _residuals(nodes, blocks, border, r, s, z, nu, left, terms)
     worst = 0.0
     for i in range(n + m):
         worst = max(worst, abs(left[i]) - ENOUGH * terms[i])
@@ -146,7 +146,7 @@ def solve_tree(nodes, blocks, border, r, s, z, work, size, small, nu, rest):
 
 
 @compiled_part(allocates=False)
-def _what_is_left(nodes, blocks, border, r, s, z, nu, left, terms):
+def _residuals(nodes, blocks, border, r, s, z, nu, left, terms):
     """Residuals (right-hand sides minus left-hand sides) of the equations, and the sum of the |terms| in each."""
     n, m = z.shape[0], border.shape[0]
     for i in range(n):

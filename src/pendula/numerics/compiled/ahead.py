@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib
 import json
 import os
 import queue
@@ -32,6 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pendula import extensions
+from pendula.registry import found_at
 
 VARIABLE = "PENDULA_COMPILE_AHEAD"
 PATIENCE = 300.0  # seconds to wait for a kernel before compiling it here
@@ -162,11 +162,6 @@ def _possible() -> bool:
     return wanted and bool(jit.cache_directory) and is_python and _cores() > 1
 
 
-def _found(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
 def name_of(function: Callable[..., Any]) -> str:
     """``"module:name"`` of a function."""
     return f"{function.__module__}:{function.__qualname__}"
@@ -178,7 +173,7 @@ def compile_ahead(*kernels: Ahead | str) -> None:
     They are compiled in the given order. Omit kernels that this process will use first: it compiles them meanwhile.
     """
     if _possible():
-        _give([job for job in map(_job, kernels) if not _on_disk(_found(job.kernel))])
+        _give([job for job in map(_job, kernels) if not _on_disk(found_at(job.kernel))])
 
 
 def expect(*kernels: Ahead | str) -> None:
@@ -303,11 +298,11 @@ def _read_orders(orders: queue.SimpleQueue[list[str] | None]) -> None:
 def _compile(kernel: str, by: str) -> None:
     _say(f"start {kernel}")
     with contextlib.suppress(Exception):
-        target = _found(kernel)
+        target = found_at(kernel)
         if _on_disk(target):
             pass
         elif by:
-            _found(by)()
+            found_at(by)()
         else:
             _ = target.address
     _say(f"finish {kernel}")

@@ -54,7 +54,7 @@ NUMBA_OPTIONS = (
 CALLBACK_SIGNATURE = "void(intp, intp, intp)"
 
 cache_note = ""
-"""Empty while the disk cache works; otherwise a sentence on what is not cached, and why."""
+"""Empty while the disk cache works; otherwise a sentence that says why something is not cached."""
 
 _lock = threading.RLock()
 

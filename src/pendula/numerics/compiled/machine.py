@@ -1,4 +1,4 @@
-"""The machine that numbers come from: host, processor, versions. Equal processors and versions give equal bits."""
+"""The machine that computed a result: host, processor, versions. Equal processors and versions give equal bits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 BITS = ("processor", "pendula", "numpy", "scipy", "numba", "llvmlite")
-"""what decides the last bits of results"""
+"""what determines the last bits of results"""
 
 
 @lru_cache(maxsize=1)

@@ -8,12 +8,16 @@ through every call, and take seconds to compile that. A record is one address, a
 
 from __future__ import annotations
 
+import ctypes
+from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
+
+from pendula.numerics.compiled.native import view_at
 
 
 def record_dtype(reals: str = "", whole: str = "") -> np.dtype[Any]:
@@ -44,6 +48,25 @@ def reader_of(record: Any) -> Any:
     return record_at
 
 
+def records_at(dtype: np.dtype[Any]) -> Any:
+    """A function (address, count) for compiled code that returns the array of records at an address."""
+    return view_at(numba.from_dtype(dtype), dtype.itemsize)
+
+
+_NOTHING = ctypes.c_char * 0
+
+
+def _address(array: Any) -> int:
+    """Address of an array's memory; ``array.ctypes`` takes four times as long."""
+    return ctypes.addressof(_NOTHING.from_buffer(array)) if array.flags.writeable else int(array.ctypes.data)
+
+
+@cache
+def _places(dtype: np.dtype[Any]) -> dict[str, tuple[bool, int]]:
+    """Whether each field is a float64, and its index among the words of the record."""
+    return {name: (field[0] == np.float64, field[1] // 8) for name, field in (dtype.fields or {}).items()}
+
+
 class Memory:
     """A record and the arrays that it points to, kept alive together.
 
@@ -58,8 +81,11 @@ class Memory:
     """
 
     def __init__(self, dtype: np.dtype[Any], **fields: Any) -> None:
-        store = np.zeros(1, dtype)
-        vars(self).update(_record=store, address=store.ctypes.data, _arrays={}, _kept=[])
+        store = np.zeros(dtype.itemsize // 8)
+        raw = store.data.cast("B")
+        vars(self).update(
+            address=_address(store), _places=_places(dtype), _reals=raw.cast("d"), _whole=raw.cast("q"), _kept=[]
+        )
         for name, value in fields.items():
             setattr(self, name, value)
 
@@ -73,17 +99,18 @@ class Memory:
         return tuple(self._kept)
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._arrays:
-            return self._arrays[name]
+        """A number; arrays are ordinary attributes."""
         try:
-            return self._record[name][0].item()
-        except ValueError:
+            is_real, place = self._places[name]
+        except KeyError:
             raise AttributeError(name) from None
+        return self._reals[place] if is_real else self._whole[place]
 
     def __setattr__(self, name: str, value: Any) -> None:
+        is_real, place = self._places[name]
         if isinstance(value, np.ndarray):
             if not value.flags.c_contiguous:
                 raise ValueError(f"{name} must be a contiguous array")
-            self._arrays[name] = value
-            value = value.ctypes.data
-        self._record[name] = value
+            object.__setattr__(self, name, value)
+            value = _address(value)
+        (self._reals if is_real else self._whole)[place] = value

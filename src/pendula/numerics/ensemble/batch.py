@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import numba
-import numpy as np
-from numba import types
-from numba.extending import models, register_model
-
-from pendula.numerics.compiled.records import reader, reader_of, record_dtype
-from pendula.numerics.scalars.eight import BYTES, LANES, Eight
-
-# How a run ended.
-WAITING, DONE, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, LEFT_BOUNDS = range(8)
+from pendula.numerics.compiled.records import reader, record_dtype, records_at
+from pendula.numerics.ensemble.lane_records import lane_records
 
 BATCH = record_dtype(
     reals="t0 t_end rtol max_step nudge safety memory",
@@ -52,25 +44,9 @@ codes; ``leaving``: ``bound`` is the time at which the run leaves its bounds; ``
 LANE_COUNTERS = ("run", "next_sample", "next_break")
 
 
-class _EightsRecord(types.Record):
-    """A record whose fields are eights; NumPy has no such type."""
-
-    @property
-    def dtype(self) -> np.dtype[np.void]:
-        """Memory of that size."""
-        return np.dtype((np.void, self.size))
-
-
-register_model(_EightsRecord)(models.RecordModel)
-
-_EIGHTS = _EightsRecord(
-    [(name, {"type": Eight, "offset": BYTES * k, "alignment": BYTES}) for k, name in enumerate(LANE_FIELDS)],
-    BYTES * len(LANE_FIELDS),
-    True,
-)
-EACH = np.dtype(
-    [(name, "f8", (LANES,)) for name in LANE_FIELDS] + [(name, "i8", (LANES,)) for name in LANE_COUNTERS], align=True
-)
+EACH, all_lanes_at, each_lane_at = lane_records(LANE_FIELDS, LANE_COUNTERS)
+"""The record of the lanes. ``all_lanes_at(batch.lanes)``: with fields of eight numbers; ``each_lane_at(batch.lanes)``:
+the same, ``lanes.t[l]`` being one number."""
 RESULT = record_dtype(
     reals="t energy_error kinetic potential_high potential_low shortest longest where", whole="code accepted rejected"
 )
@@ -78,9 +54,5 @@ RESULT = record_dtype(
 
 batch_at = reader(BATCH)
 """``batch_at(address)``: the batch, in compiled code."""
-all_lanes_at = reader_of(_EIGHTS)
-"""``all_lanes_at(batch.lanes)``: the lanes with fields of eight numbers."""
-each_lane_at = reader(EACH)
-"""``each_lane_at(batch.lanes)``: the same, ``lanes.t[l]`` being one number."""
-result_at = reader_of(numba.from_dtype(RESULT))
-RESULT_BYTES = RESULT.itemsize
+results_at = records_at(RESULT)
+"""``results_at(batch.results, batch.runs)``: the results of all runs"""

@@ -9,7 +9,7 @@ from pendula.numerics.ensemble.lanes import smallest_step
 from pendula.numerics.ensemble.rows import prepare_dense
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane
 
-PARTS = 8  # of a step that may leave the bounds, in which it is looked for
+PARTS = 8  # points of a step that may leave the bounds at which this is checked
 BISECTIONS = 50
 GOLDEN = 0.6180339887498949
 

@@ -15,30 +15,19 @@ import numpy as np
 from pendula.errors import NotSupported
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
-from pendula.numerics.ensemble import batch as codes
-from pendula.numerics.ensemble.batch import BATCH, EACH, LANE_COUNTERS, LANE_FIELDS, RESULT
+from pendula.numerics.ensemble.batch import BATCH, EACH, RESULT
+from pendula.numerics.ensemble.lane_records import lane_memory
 from pendula.numerics.ensemble.lockstep import advance, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
+from pendula.numerics.steppers import run as codes
 from pendula.numerics.steppers.drive import Drive
 from pendula.numerics.steppers.run import row_numbers
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.tableaus import Tableau
-from pendula.outcome import Outcome
 
 LONGEST_STRETCH = 65536  # steps of all lanes
 
-OUTCOMES = {
-    codes.WAITING: Outcome.INTERRUPTED,
-    codes.DONE: Outcome.FINISHED,
-    codes.TOO_SMALL: Outcome.STEP_TOO_SMALL,
-    codes.BAD_VALUE: Outcome.NOT_FINITE,
-    codes.BAD_START: Outcome.NOT_FINITE,
-    codes.NO_PROJECTION: Outcome.PROJECTION_FAILED,
-    codes.STEPS_USED_UP: Outcome.TOO_MANY_STEPS,
-    codes.LEFT_BOUNDS: Outcome.EVENT,
-}
-"""The meaning of the codes of the compiled loop."""
 FAILED_SOMEWHERE = (codes.BAD_VALUE, codes.BAD_START, codes.NO_PROJECTION)
 
 Progress = Callable[[int, int], object]
@@ -71,7 +60,7 @@ class Integrations:
     Attributes:
         sample_t, sample_y: the sample times and the states there, shape (runs, samples, n); NaN if a run ended before.
         t, y: last time and state of each run, shape (runs,) and (runs, n).
-        code: how it ended, an entry of :data:`OUTCOMES`.
+        code: how it ended, a key of :data:`~pendula.numerics.steppers.endings.OUTCOMES_OF_MANY`.
         accepted, rejected: number of steps of each run.
         shortest, longest: sizes of the accepted steps, except those shortened by the final time or a breakpoint; NaN
             if there are none.
@@ -143,7 +132,7 @@ def integrate_many(
         breakpoints: times at which the right-hand side may jump, shape (runs or 1, most), ascending, padded with
             infinities.
         bounds: least and largest values of every component, shape (2, n); a run ends where it leaves them, and its last
-            state is there, located by dense output. Infinities stand for no bound.
+            state is there, located by dense output. An infinite value means that there is no bound.
         on_progress: called as ``on_progress(ended, runs)`` about ten times a second. ``KeyboardInterrupt``, from here
             or from the keyboard, ends all runs that have not ended as ``INTERRUPTED``.
 
@@ -241,10 +230,11 @@ def _batch(
     """The record of a batch, with its memory."""
     runs, n = start.shape
     if lanes.data.shape[0] not in (1, runs) or lanes.column.shape != (lanes.data.shape[1], LANES):
-        raise ValueError("lanes: the shapes of data, column and y0 do not match")
+        raise ValueError("the shapes of data and column in lanes do not match that of y0")
     if not lanes.clear:  # idle lanes then compute with valid numbers
         lanes.column[:] = lanes.data[0][:, None]
-    y = aligned_zeros(n, LANES)
+    y, idle = aligned_zeros(n, LANES), lane_memory(EACH)
+    idle["run"] = -1
     y[:] = start[0][:, None] if runs else 0.0
     results = np.zeros(runs, RESULT)
     for name in RESULT.names or ():
@@ -282,7 +272,7 @@ def _batch(
         sample_y=np.full((runs, samples.size, n), np.nan),
         end_y=start.copy(),
         results=results,
-        lanes=_idle_lanes(),
+        lanes=idle,
         rows=aligned_zeros(numbers["late"] + 1, n + 1, LANES),
         y=y,
         zero=aligned_zeros(n, LANES),
@@ -296,13 +286,6 @@ def _batch(
         idle=LANES,
         **settings,
     )
-
-
-def _idle_lanes() -> np.ndarray:
-    """Memory of the lanes, at an address that is a multiple of 64."""
-    memory = aligned_zeros(len(LANE_FIELDS) + len(LANE_COUNTERS), LANES)
-    memory.reshape(-1).view(EACH)["run"] = -1
-    return memory
 
 
 def _run(batch: Memory, on_progress: Progress | None) -> Integrations:

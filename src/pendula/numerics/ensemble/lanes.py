@@ -4,18 +4,9 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.compiled.native import call_native, doubles_at
-from pendula.numerics.ensemble.batch import (
-    BAD_START,
-    DONE,
-    LANE_FIELDS,
-    LEFT_BOUNDS,
-    RESULT_BYTES,
-    WAITING,
-    all_lanes_at,
-    each_lane_at,
-    result_at,
-)
+from pendula.numerics.ensemble.batch import LANE_FIELDS, all_lanes_at, each_lane_at, results_at
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane, with_lane
+from pendula.numerics.steppers.run import AT_EVENT, BAD_START, DONE, GO_ON
 
 SPACING = 2.220446049250313e-15  # ten times the relative spacing of floating-point numbers
 TINY = 1e-300
@@ -84,23 +75,23 @@ def _enter(batch, l, run):
     set_bound(batch, l)
     lanes.most_potential[l], lanes.least_potential[l] = -np.inf, np.inf
     lanes.shortest[l] = np.inf
-    result_at(batch.results + run * RESULT_BYTES).code = WAITING
+    results_at(batch.results, batch.runs)[run].code = GO_ON
 
 
 @compiled_part
 def leave(batch, l):
-    """Store the result of the run in a lane, with ``batch.code``; unless it is WAITING, the lane becomes idle."""
+    """Store the result of the run in a lane, with ``batch.code``; unless it is GO_ON, the lane becomes idle."""
     lanes, n = each_lane_at(batch.lanes), batch.n
     run = lanes.run[l]
     y, end = doubles_at(batch.y, (n, LANES)), doubles_at(batch.end_y, (batch.runs, n))
     for k in range(n):
         end[run, k] = y[k, l]
-    result = result_at(batch.results + run * RESULT_BYTES)
+    result = results_at(batch.results, batch.runs)[run]
     result.code, result.accepted, result.rejected = batch.code, int(lanes.accepted[l]), int(lanes.rejected[l])
     result.t, result.energy_error, result.kinetic = lanes.t[l], lanes.energy_error[l], lanes.most_kinetic[l]
     result.potential_high, result.potential_low = lanes.most_potential[l], lanes.least_potential[l]
     result.shortest, result.longest, result.where = lanes.shortest[l], lanes.longest[l], lanes.where[l]
-    if batch.code != WAITING:
+    if batch.code != GO_ON:
         lanes.run[l] = -1
         lanes.active[l] = lanes.on_break[l] = 0.0
         lanes.bound[l], lanes.sample_at[l] = lanes.t[l], np.inf
@@ -210,7 +201,7 @@ def fill(batch):
             batch.code = BAD_START
             leave(batch, l)
         elif entered[l] == 1.0 and batch.bounds != 0 and _starts_outside(batch, l):
-            batch.code = LEFT_BOUNDS
+            batch.code = AT_EVENT
             leave(batch, l)
 
 

@@ -10,18 +10,7 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
 from pendula.numerics.compiled.native import call_native, doubles_at, integers_at
-from pendula.numerics.ensemble.batch import (
-    BAD_VALUE,
-    DONE,
-    LEFT_BOUNDS,
-    NO_PROJECTION,
-    STEPS_USED_UP,
-    TOO_SMALL,
-    WAITING,
-    all_lanes_at,
-    batch_at,
-    each_lane_at,
-)
+from pendula.numerics.ensemble.batch import all_lanes_at, batch_at, each_lane_at
 from pendula.numerics.ensemble.bounds import watch_bounds
 from pendula.numerics.ensemble.lanes import (
     call,
@@ -38,6 +27,7 @@ from pendula.numerics.ensemble.rows import prepare_dense, sum_row_quickly
 from pendula.numerics.scalars.eight import BYTES, LANES, any_lane, choose, eights_at, lane, with_lane
 from pendula.numerics.steppers.control import LEAST_ERROR, MAX_FACTOR, MIN_FACTOR
 from pendula.numerics.steppers.loop import PROJECTION_TRIES
+from pendula.numerics.steppers.run import AT_EVENT, BAD_VALUE, DONE, GO_ON, NO_PROJECTION, STEPS_USED_UP, TOO_SMALL
 
 EIGHTHS = 7  # ``error_order`` for which the step factor needs only square roots
 
@@ -318,7 +308,7 @@ def _settle_special(batch):
             set_bound(batch, l)
         store_samples_here(batch, l)
         if lanes.leaving[l] == 1.0 and lanes.t[l] >= lanes.bound[l]:
-            batch.code = LEFT_BOUNDS
+            batch.code = AT_EVENT
             leave(batch, l)
         elif lanes.t[l] >= batch.t_end:
             batch.code = DONE
@@ -392,5 +382,5 @@ def write_down(address):
     batch = batch_at(address)
     for l in range(LANES):
         if each_lane_at(batch.lanes).run[l] >= 0:
-            batch.code = WAITING
+            batch.code = GO_ON
             leave(batch, l)

@@ -21,13 +21,13 @@ TURN = 2.0 * math.pi
 
 @compiled_part
 def down(x):
-    """A number below x and below all that rounding could have made x of."""
+    """A number below x and below every number that could have been rounded to x."""
     return x - (abs(x) * UNIT + TINY)
 
 
 @compiled_part
 def up(x):
-    """A number above."""
+    """A number above x and above every number that could have been rounded to x."""
     return x + (abs(x) * UNIT + TINY)
 
 

@@ -70,7 +70,7 @@ class Ball:
     def __matmul__(self, other: Ball) -> Ball:
         count = self.mid.shape[1]
         left, right = np.abs(self.mid), np.abs(other.mid)
-        with np.errstate(all="ignore"):  # what is not finite proves nothing
+        with np.errstate(all="ignore"):  # bounds that are not finite prove nothing
             rounding = (count + 2.0) * UNIT * (left @ right)
             rad = left @ other.rad + self.rad @ (right + other.rad) + rounding
             return Ball(self.mid @ other.mid, rad * (1.0 + (2.0 * count + 8.0) * UNIT) + count * FEWEST)
@@ -197,7 +197,7 @@ def _weights(A: Array) -> list[Array]:
 
     found = []
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # roots whose sum vanishes: the proof then fails by itself
+        warnings.simplefilter("ignore", RuntimeWarning)  # roots whose sum vanishes: then the proof fails
         with suppress(LinAlgError):
             values, V = np.linalg.eig(A)
             W = np.linalg.inv(V)

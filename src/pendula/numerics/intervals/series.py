@@ -1,4 +1,4 @@
-"""Taylor coefficients of the steps of a tape along a curve, exact but for rounding, and by how much that may be."""
+"""Taylor coefficients of the steps of a tape along a curve, exact except for rounding, with bounds of the rounding."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def taylor(tape: Tape, rows: list[int], curve: Array) -> tuple[Array, Array]:
         curve: coefficients of the unknowns, lowest first, shape (unknowns, order + 1).
 
     Returns:
-        Coefficients, shape (rows, order + 1), and the sums of the sizes of all that was added to make them: a
-        coefficient is known up to some 1e-15 of that.
+        Coefficients, shape (rows, order + 1), and for each the sum of the magnitudes of its terms: the coefficient is
+        accurate to about 1e-15 of that sum.
 
     Raises:
         ZeroDivisionError: a function has no Taylor series there.

@@ -3,7 +3,7 @@
 A box is discarded where bounds exclude a root, made smaller by the interval method of Gauss and Seidel on the equations
 multiplied by an approximate inverse of their Jacobian, and halved where that does not help (Neumaier 1990, chapter 5).
 A root is verified where the operator of Krawczyk maps a box into its interior: then that box holds exactly one. Every
-bound is rounded outward, so what is found is proven for the numbers as the computer holds them.
+bound is rounded outward, so the result is proven for the numbers as the computer stores them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from pendula.numerics.intervals.bounds import UNIT, down, inverse, product, up
 from pendula.numerics.intervals.multipliers import CLOSED, OPEN, bound_multipliers
 from pendula.numerics.intervals.tape import NOWHERE, PARTLY, Array, Tape, evaluate
 
+WAITING, FOUND, UNDECIDED, SEEN = range(4)
+"""what is counted: boxes that wait, roots found, boxes left undecided, boxes examined"""
 DEEPEST = 4096
 """boxes that wait at the same time: their number grows with the depth alone"""
 MOST_FOUND = 20_000
 MOST_UNDECIDED = 20_000
 SLICE = 2_000
-"""boxes between two looks at the clock"""
+"""boxes between two checks of the time"""
 SMALLEST = 1e-7
 """a box whose sides are all below this share of the whole is left undecided"""
 SHRINKS = 0.7
@@ -38,15 +40,15 @@ INFLATED = 1.6
 
 @dataclass(frozen=True)
 class Roots:
-    """What is proven of the roots in a box.
+    """The roots in a box, as far as they are proven.
 
     Attributes:
         enclosures: of each root, lowest and highest value of every unknown, shape (roots, unknowns, 2).
         regions: boxes around them, in each of which this root is the only one; same shape.
         undecided: boxes that may hold any number of roots; there are none outside these and the regions.
-        boxes: how many boxes were looked at.
-        seconds: how long it took.
-        finished: whether all boxes were looked at; if not, ``undecided`` includes those that were not.
+        boxes: number of boxes that were examined.
+        seconds: time that this took.
+        finished: whether all boxes were examined; if not, ``undecided`` includes the others.
     """
 
     enclosures: Array
@@ -58,7 +60,7 @@ class Roots:
 
     @property
     def proven(self) -> bool:
-        """Whether the roots are all there are."""
+        """Whether these are all the roots."""
         return self.finished and not len(self.undecided)
 
 
@@ -81,7 +83,7 @@ def all_roots(
         lo, hi: corners of the box.
         multipliers: how many unknowns, the last ones, are Lagrange multipliers of as many constraints, the last rows
             (:mod:`pendula.numerics.intervals.multipliers`). Their corners do not count, and no box excludes any.
-        seconds: time limit; what is not looked at by then is undecided.
+        seconds: time limit; boxes not examined by then are undecided.
         smallest: sides below this share of the box are not halved.
         on_progress: called as ``on_progress(boxes, roots)`` about every tenth of a second.
 
@@ -105,20 +107,20 @@ def all_roots(
     arguments = steps, constants, results, waiting, found, undecided, counts, least, multipliers, *scratch
     work_off(*arguments, 0)  # compiles; that does not count as time
     told = begin = time.perf_counter()
-    while counts[0]:
+    while counts[WAITING]:
         work_off(*arguments, SLICE)
         now = time.perf_counter()
-        full = counts[0] > DEEPEST - 8 or counts[1] > MOST_FOUND - 8 or counts[2] > MOST_UNDECIDED - 8
+        full = counts[WAITING] > DEEPEST - 8 or counts[FOUND] > MOST_FOUND - 8 or counts[UNDECIDED] > MOST_UNDECIDED - 8
         if now - begin > seconds or full:
             break
         if on_progress is not None and now - told > 0.1:
             told = now
-            on_progress(int(counts[3]), int(counts[1]))
-    rest = np.concatenate([undecided[: counts[2]], waiting[: counts[0]]])
+            on_progress(int(counts[SEEN]), int(counts[FOUND]))
+    rest = np.concatenate([undecided[: counts[UNDECIDED]], waiting[: counts[WAITING]]])
     rest[:, n - multipliers :] = -math.inf, math.inf
-    enclosures, regions = found[: counts[1], 0].copy(), found[: counts[1], 1].copy()
+    enclosures, regions = found[: counts[FOUND], 0].copy(), found[: counts[FOUND], 1].copy()
     spent = time.perf_counter() - begin
-    return Roots(enclosures, regions, rest.copy(), int(counts[3]), spent, not counts[0])
+    return Roots(enclosures, regions, rest.copy(), int(counts[SEEN]), spent, not counts[WAITING])
 
 
 def values_over(tape: Tape, steps: list[int], box: Array) -> Array:
@@ -144,9 +146,9 @@ def distinct(found: Roots, lo: Array, hi: Array, periods: Array, flips: tuple[tu
     """The same roots, each once, and only those in the box.
 
     Args:
-        found: what :func:`all_roots` gave for this box.
+        found: the result of :func:`all_roots` for this box.
         lo, hi: its corners. A root that may lie on a face becomes an undecided box.
-        periods: by unknown, after how much the equations repeat; 0 if they do not. Faces do not count there.
+        periods: for every unknown, the period of the equations; 0 if there is none. Faces do not count there.
         flips: groups of unknowns that may change their signs together: the roots are then the same one. Faces do not
             count there either, since the box holds one of the two in its interior.
     """
@@ -208,18 +210,18 @@ def bounds_over(steps, constants, box, out):
 
 @compiled(allocates=False)
 def work_off(steps, constants, rows, waiting, found, undecided, counts, least, m, box, middle, room, work, most):
-    """Takes boxes from those that wait until there are none, or ``most`` of them are done.
+    """Examines waiting boxes until none is left, or ``most`` of them are done.
 
-    ``counts``: boxes that wait, roots found, boxes left undecided, boxes looked at. ``box`` holds value and
-    slopes of every step, ``middle`` the value, ``room`` matrices.
+    ``counts`` has the entries from :data:`WAITING` on. ``box`` holds value and slopes of every step, ``middle`` the
+    value, ``room`` matrices.
     """
     for _ in range(most):
-        if counts[0] == 0 or counts[0] > DEEPEST - 8:
+        if counts[WAITING] == 0 or counts[WAITING] > DEEPEST - 8:
             return
-        if counts[1] > MOST_FOUND - 8 or counts[2] > MOST_UNDECIDED - 8:
+        if counts[FOUND] > MOST_FOUND - 8 or counts[UNDECIDED] > MOST_UNDECIDED - 8:
             return
-        counts[0] -= 1
-        counts[3] += 1
+        counts[WAITING] -= 1
+        counts[SEEN] += 1
         _look(steps, constants, rows, waiting, found, undecided, counts, least, m, box, middle, room, work)
 
 
@@ -229,7 +231,7 @@ def _look(steps, constants, rows, waiting, found, undecided, counts, least, m, b
     n = least.shape[0]
     x, tried = room[3 * n], room[3 * n + 1]
     for l in range(n):
-        x[l, 0], x[l, 1] = waiting[counts[0], l, 0], waiting[counts[0], l, 1]
+        x[l, 0], x[l, 1] = waiting[counts[WAITING], l, 0], waiting[counts[WAITING], l, 1]
     code = UNCLEAR
     bounded = CLOSED if m == 0 else bound_multipliers(steps, constants, rows, m, x, box, middle, work)
     if bounded == OPEN or (bounded == CLOSED and _known(x, found, counts)):
@@ -254,8 +256,8 @@ def _look(steps, constants, rows, waiting, found, undecided, counts, least, m, b
         small = small and x[l, 1] - x[l, 0] <= least[l]
     if small:
         for l in range(n):
-            undecided[counts[2], l, 0], undecided[counts[2], l, 1] = x[l, 0], x[l, 1]
-        counts[2] += 1
+            undecided[counts[UNDECIDED], l, 0], undecided[counts[UNDECIDED], l, 1] = x[l, 0], x[l, 1]
+        counts[UNDECIDED] += 1
         return
     _halve(x, waiting, counts, least, m, rows, box)
 
@@ -266,7 +268,7 @@ EMPTY, UNIQUE, REGULAR, UNCLEAR = range(4)
 @compiled_part
 def _known(x, found, counts):
     """Whether a box lies in the region of one of the last roots, which is the only one there."""
-    for k in range(max(counts[1] - REMEMBERED, 0), counts[1]):
+    for k in range(max(counts[FOUND] - REMEMBERED, 0), counts[FOUND]):
         inside = True
         for l in range(x.shape[0]):
             inside = inside and found[k, 1, l, 0] <= x[l, 0] and x[l, 1] <= found[k, 1, l, 1]
@@ -309,9 +311,9 @@ def _halve(x, waiting, counts, least, m, rows, box):
     middle = 0.5 * (x[chosen, 0] + x[chosen, 1])
     for half in range(2):
         for l in range(n):
-            waiting[counts[0], l, 0], waiting[counts[0], l, 1] = x[l, 0], x[l, 1]
-        waiting[counts[0], chosen, 1 - half] = middle
-        counts[0] += 1
+            waiting[counts[WAITING], l, 0], waiting[counts[WAITING], l, 1] = x[l, 0], x[l, 1]
+        waiting[counts[WAITING], chosen, 1 - half] = middle
+        counts[WAITING] += 1
 
 
 @compiled_part
@@ -479,7 +481,7 @@ def _keep(steps, constants, rows, found, counts, region, box, middle, room):
     n = region.shape[0]
     x = room[3 * n + 5]
     for l in range(n):
-        found[counts[1], 1, l, 0], found[counts[1], 1, l, 1] = region[l, 0], region[l, 1]
+        found[counts[FOUND], 1, l, 0], found[counts[FOUND], 1, l, 1] = region[l, 0], region[l, 1]
         x[l, 0], x[l, 1] = region[l, 0], region[l, 1]
     last = math.inf
     for _ in range(30):
@@ -492,5 +494,5 @@ def _keep(steps, constants, rows, found, counts, region, box, middle, room):
             break
         last = widest
     for l in range(n):
-        found[counts[1], 0, l, 0], found[counts[1], 0, l, 1] = x[l, 0], x[l, 1]
-    counts[1] += 1
+        found[counts[FOUND], 0, l, 0], found[counts[FOUND], 0, l, 1] = x[l, 0], x[l, 1]
+    counts[FOUND] += 1

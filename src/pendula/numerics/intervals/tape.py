@@ -67,7 +67,7 @@ class Tape:
         return self._put(ADD, min(a, b), max(a, b))
 
     def multiply(self, a: int, b: int) -> int:
-        """a b; of a number by itself, its square."""
+        """a b; the square if both are the same."""
         return self.power(a, 2) if a == b else self._put(MULTIPLY, min(a, b), max(a, b))
 
     def power(self, a: int, exponent: int) -> int:

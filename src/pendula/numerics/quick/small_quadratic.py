@@ -20,6 +20,11 @@ EULER = 2.72
 
 CLOSER = -1.0
 """result of :func:`evaluate_checked` if the general path must examine the terms"""
+UNKNOWNS, OUTPUTS, AT_K, INPUTS, CODE, CONTEXT = range(6)
+"""``plan`` of :func:`evaluate_checked`: numbers of unknowns and outputs, index of K among these, number of inputs, and
+the addresses of the program and of its context"""
+BALANCED, VANISHING, MASSLESS, LENGTHS = range(4)
+"""its ``limits``: of the unbalanced force, and of a small mass; then the typical size of each unknown"""
 
 
 def output_size(n: int) -> int:
@@ -31,18 +36,16 @@ def output_size(n: int) -> int:
 def evaluate_checked(plan, q, v, u, lam, limits, out):
     """Calls a program of [t, q, v, u, lam] for terms [M, left, ..., K, ...] at t = 0, and checks them.
 
-    ``plan`` has the number of unknowns n, the number of outputs, the index of K among them, the number of inputs, and
-    the addresses of the program and of its context; ``limits`` are tolerance, vanishing and massless, and then lengths,
-    a typical size of each unknown: few arguments, since each costs as much as the arithmetic. ``out`` gets the outputs
-    and has room for the inputs and for n n more after them. Returns the unbalanced force ``left`` relative to its
-    largest change over a typical length; or :data:`CLOSER` if something is not finite or not at rest, that ratio is
-    above ``tolerance``, or M may be singular (which is not checked if there are multipliers lam: constraints may
-    determine the motion of a massless part).
+    ``plan`` and ``limits`` have named entries (from :data:`UNKNOWNS` and :data:`BALANCED` on): few arguments, since
+    each costs as much as the arithmetic. ``out`` gets the outputs and has room for the inputs and for n n more after
+    them. Returns the unbalanced force ``left`` relative to its largest change over a typical length; or :data:`CLOSER`
+    if something is not finite or not at rest, that ratio is above the limit, or M may be singular (which is not checked
+    if there are multipliers lam: constraints may determine the motion of a massless part).
     """
-    n, outputs, at_K, code, context = plan[0], plan[1], plan[2], plan[4], plan[5]
-    tolerance, vanishing, massless, lengths = limits[0], limits[1], limits[2], limits[3:]
+    n, outputs, at_K = plan[UNKNOWNS], plan[OUTPUTS], plan[AT_K]
+    lengths = limits[LENGTHS:]
     nq, nv, nu = q.shape[0], v.shape[0], u.shape[0]
-    if 1 + nq + nv + nu + lam.shape[0] != plan[3]:
+    if 1 + nq + nv + nu + lam.shape[0] != plan[INPUTS]:
         return CLOSER
     for i in range(nv):
         if v[i] != 0.0:
@@ -57,7 +60,7 @@ def evaluate_checked(plan, q, v, u, lam, limits, out):
         row[1 + nq + nv + i] = u[i]
     for i in range(lam.shape[0]):
         row[1 + nq + nv + nu + i] = lam[i]
-    call_native(code, address_of(out), address_of(out) + 8 * outputs, context)
+    call_native(plan[CODE], address_of(out), address_of(out) + 8 * outputs, plan[CONTEXT])
     total = 0.0
     for i in range(outputs):
         total += abs(out[i])
@@ -75,12 +78,12 @@ def evaluate_checked(plan, q, v, u, lam, limits, out):
                 change += abs(out[at_K + i * n + j]) * lengths[j]
             largest = max(largest, change)
         share = worst / largest
-        if not share <= tolerance:
+        if not share <= limits[BALANCED]:
             return CLOSER
     if lam.shape[0] > 0:
         return share
     room = doubles_at(address_of(row) + 8 * (1 + nq + nv + nu), (n, n))
-    return share if has_mass(out, room, n, lengths, vanishing, massless) else CLOSER
+    return share if has_mass(out, room, n, lengths, limits[VANISHING], limits[MASSLESS]) else CLOSER
 
 
 @compiled_part

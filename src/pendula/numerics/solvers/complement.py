@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_callback, compiled_part
-from pendula.numerics.compiled.native import doubles_at, integers_at
+from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.compiled.records import reader, record_dtype
 from pendula.numerics.solvers.linear import NOT_FINITE, SINGULAR, SOLVED, cholesky_factor, cholesky_solve
 
 INDEPENDENT = 0.1
@@ -90,32 +91,31 @@ def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
     return status, rank
 
 
-ARGUMENTS = 11
-"""Number of entries that :data:`complement_by_address` reads."""
+REQUEST = record_dtype(whole="n m most least M G f c work a lam status rank")
+"""Arguments of :func:`solve_complement` (arrays, and the number ``least``, by address), and its two results."""
+request_at = reader(REQUEST)
 
 
 @compiled_callback
 def complement_by_address(out, inp, context):
-    """:func:`solve_complement` by address: other kernels need not contain it, and it is compiled only if it is used.
+    """:func:`solve_complement` of the :data:`REQUEST` ``inp``; the record also receives the results.
 
-    ``inp`` holds n, m, most and the addresses of least, M, G, f, c, work, a, lam; ``out`` gets status and rank. All
-    are integers.
+    Kernels call it by address, so they need not contain it, and it is compiled only if it is used.
     """
-    given = integers_at(inp, ARGUMENTS)
-    n, m, most = given[0], given[1], given[2]
-    answer = integers_at(out, 2)
-    answer[0], answer[1] = solve_complement(
-        doubles_at(given[4], (n, n)),
-        doubles_at(given[5], (m, n)),
-        doubles_at(given[6], n),
-        doubles_at(given[7], m),
+    ask = request_at(inp)
+    n, m = ask.n, ask.m
+    ask.status, ask.rank = solve_complement(
+        doubles_at(ask.M, (n, n)),
+        doubles_at(ask.G, (m, n)),
+        doubles_at(ask.f, n),
+        doubles_at(ask.c, m),
         n,
         m,
-        most,
-        doubles_at(given[3], 1)[0],
-        doubles_at(given[8], (5 * m + n + 6, max(n, m) + 1)),
-        doubles_at(given[9], n),
-        doubles_at(given[10], m),
+        ask.most,
+        doubles_at(ask.least, 1)[0],
+        doubles_at(ask.work, (5 * m + n + 6, max(n, m) + 1)),
+        doubles_at(ask.a, n),
+        doubles_at(ask.lam, m),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.compiled.native import doubles_at
+from pendula.numerics.steppers.checks import SLIVER
 from pendula.numerics.steppers.equations import evaluate
 from pendula.numerics.steppers.run import row
 
@@ -19,7 +20,6 @@ MAX_FACTOR = 10.0
 STIFF_EVERY = 10  # accepted steps between checks of stiffness
 STIFF_LOOKS = 20  # checks that must be suspicious before a run is called stiff
 CALM_LOOKS = 6  # consecutive nonstiff checks after which earlier suspicion is forgotten
-SLIVER = 1e-6  # of a fixed step: a shorter remainder is rounding, and is merged with the step before it
 
 
 @compiled_part
@@ -29,11 +29,11 @@ def smallest_step(t, direction):
 
 
 @compiled_part
-def scaled_size(run, values, less):
+def scaled_size(run, values, others):
     """Root mean square of the difference of two rows, in units of the tolerance at the start of the step."""
     y, atol, total = doubles_at(run.y, run.n), doubles_at(run.atol, run.n), 0.0
     for k in range(run.controlled):
-        total += ((values[k + 1] - less[k + 1]) / (atol[k] + run.rtol * abs(y[k]))) ** 2
+        total += ((values[k + 1] - others[k + 1]) / (atol[k] + run.rtol * abs(y[k]))) ** 2
     return np.sqrt(total / run.controlled)
 
 

@@ -20,7 +20,11 @@ OUTCOMES = {
     codes.AT_EVENT: Outcome.EVENT,
     codes.BAD_EVENT: Outcome.EVENT_FAILED,
     codes.HALTED: Outcome.SINGULAR_POSE,
+    codes.UNSOUND: Outcome.CALLBACK_FAILED,
 }
+"""The meaning of the code with which a compiled loop ends."""
+OUTCOMES_OF_MANY = OUTCOMES | {codes.GO_ON: Outcome.INTERRUPTED}
+"""The same for one of many runs: an interrupt leaves some under way."""
 
 
 def outcome_of(drive: Drive, reached: bool) -> Outcome:
@@ -44,7 +48,7 @@ def explain(
     if watched is not None and watch is not None and outcome is Outcome.EVENT:
         return outcome, f"{watched.name(watch.stopped)} at t = {t:.9g}"
     if watched is not None and watch is not None and outcome is Outcome.EVENT_FAILED:
-        return outcome, f"{watched.name(watch.bad)} has no value shortly after t = {t:.9g}"
+        return outcome, f"{watched.name(watch.bad)} has no finite value shortly after t = {t:.9g}"
     component = run.component
     which = f"component {component}" if component >= 0 else "the error estimate"
     failing = project if project is not None and outcome is Outcome.PROJECTION_FAILED else rhs

@@ -31,7 +31,7 @@ from pendula.numerics.steppers.run import (
     run_at,
 )
 
-LOOKS_EACH = 16  # steps that are looked into before the distance between them doubles
+LOOKS_EACH = 16  # steps sampled inside before the distance between them doubles
 ASIDE = 0.28  # distance of the outer points inside a step from its middle
 PROJECTION_TRIES = 8  # successively shorter steps that are tried before a projection counts as failed
 
@@ -53,11 +53,11 @@ def _start(run):
 
 @compiled_part
 def _look_inside(run, address, prepared):
-    """Stores states inside the step, by dense output; nothing where they are not finite.
+    """Stores states inside the step, by dense output, if they are finite.
 
     Errors of dense output are largest near the middle of a step and near two points to its left and right: for dop853
-    in the middle and to the right. Where dense output takes no evaluations, all steps are looked into, at one of the
-    three points in turn.
+    in the middle and to the right. If dense output takes no evaluations, every step is sampled, at one of the three
+    points in turn.
     """
     if not prepared and not prepare_dense(run, address):
         return
@@ -78,7 +78,7 @@ def _look_inside(run, address, prepared):
 
 @compiled_part
 def _plan_look(run):
-    """After a step that was looked at: which one is next."""
+    """After a step that was sampled inside: chooses the next one."""
     run.inside_left -= 1
     if run.inside_left <= 0 and run.inside_gap < run.inside_every:
         run.inside_gap *= 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from pendula.numerics.steppers.equations import evaluate, is_finite
 from pendula.numerics.steppers.run import BAD_VALUE, GO_ON, row, run_at
 from pendula.numerics.steppers.runge_kutta import error_norm
 from pendula.numerics.steppers.tableaus import Tableau, tableau_of
+from pendula.registry import found_at
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,6 @@ class NativeStep:
             made = self.setup(n, controlled, rtol)
             run.method = made.address
             run.keep(made)
-
-
-def found_at(place: str) -> Any:
-    """The object that ``"module:attribute"`` names."""
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 def native_step(stepper: Any) -> NativeStep:

@@ -18,7 +18,8 @@ from pendula.numerics.scalars.eight import LANES
 
 # How an attempt, a part of a step, or a stretch of the loop ended.
 GO_ON, DONE, BUFFER_FULL, TOO_SMALL, BAD_VALUE, BAD_START, NO_PROJECTION, STEPS_USED_UP, NO_SOLUTION = range(9)
-AT_EVENT, BAD_EVENT, HALTED = range(9, 12)
+AT_EVENT, BAD_EVENT, HALTED, UNSOUND = range(9, 13)
+"""``UNSOUND``: the equations could not be solved for a series"""
 
 RUN = record_dtype(
     reals="""

@@ -133,14 +133,14 @@ def integrate(
             just before the jump, the step after just after it. Times outside ``t_span`` are ignored.
         watched: functions of time and state whose zeros are recorded; some may end the run.
         coordinates: number of positions, the first components, for steppers that treat them differently.
-        guard: called as ``guard(t, y)`` with the states of the steps since it was called last. An index among them
-            ends the run: steps, samples and events after that state are dropped.
+        guard: called as ``guard(t, y)`` with the states of the steps since the last call. If it returns the index of
+            one of them, the run ends there: steps, samples and events after that state are dropped.
         inside_every: keep states inside steps by dense output, at two points of each of the first 16 steps, of every
             second of the next 32, and so on, but at least of one in this many; 0: none. Where dense output takes no
             evaluations, one point of every step is kept.
-        on_samples: called as ``on_samples(t, y)`` about ten times a second, with the samples since it was called last.
-        keep_on_interrupt: whether an interrupted run is returned as far as it came; otherwise ``KeyboardInterrupt`` is
-            raised, as computations want it that need whole runs.
+        on_samples: called as ``on_samples(t, y)`` about ten times a second, with the samples since the last call.
+        keep_on_interrupt: whether to return an interrupted run as far as it came; otherwise ``KeyboardInterrupt`` is
+            raised, for computations that need complete runs.
 
     Returns:
         An :class:`Integration`; ``outcome`` reports failures during the run.
@@ -175,8 +175,14 @@ def integrate(
     run.atol = checks.checked_atol(atol, start.size)
     run.controlled, run.coordinates = run.n - quadratures or run.n, coordinates or 0
     run.speeds = run.n - quadratures - run.coordinates
-    running = _Running(run, stepper, rhs, project, watched)
-    return running.to_the_end(on_progress, guard, on_samples, keep_on_interrupt)
+    run.rhs, run.rhs_context = rhs.address, rhs.context
+    running = Running(run, method, advance, project, watched)
+    stepper.native.install(run, run.n, run.controlled, run.rtol)
+
+    def explained(outcome: Outcome, code: int) -> tuple[Outcome, str]:
+        return explain(outcome, code, run, rhs, project, watched, running.watch)
+
+    return running.to_the_end(explained, on_progress, guard, on_samples, keep_on_interrupt)
 
 
 def _stepper(method: str, coordinates: int | None, watched: Watched | None, project: Callback | None) -> Stepper:
@@ -244,35 +250,52 @@ class Span:
         run.sample_y = np.zeros((self.samples.size, run.n))
 
 
-class _Running:
-    """A running integration: its functions in the record, and its steps in buffers that grow."""
+class Running:
+    """A running integration: its projection and events in the record, and its steps in buffers that grow.
+
+    Args:
+        run: the record of the run, with the initial time and state.
+        method: name of the stepper.
+        loop: the compiled loop, called with the address of the record and a number of attempts.
+        project, watched: as of :func:`integrate`.
+    """
 
     def __init__(
-        self, run: Memory, stepper: Stepper, rhs: Callback, project: Callback | None, watched: Watched | None
+        self,
+        run: Memory,
+        method: str,
+        loop: Callable[[int, int], int],
+        project: Callback | None,
+        watched: Watched | None = None,
     ) -> None:
-        self._run, self._stepper = run, stepper
-        self._rhs, self._project, self._watched = rhs, project, watched
-        self._watch: Memory | None = None
+        self._run, self._method, self._loop = run, method, loop
+        self.watch: Memory | None = None
         run.t_out, run.y_out = np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, run.n))
         run.t_out[0], run.y_out[0] = run.t, run.y
         if run.inside_every:
             some = FIRST_BUFFER + 1 if run.inside_every == 1 else 2 * (FIRST_BUFFER // 2 + LOOKS_EACH)
             run.inside_t, run.inside_y = np.empty(some), np.empty((some, run.n))
         run.capacity, run.stored, run.events_capacity = FIRST_BUFFER, 1, 1
-        run.rhs, run.rhs_context = rhs.address, rhs.context
         if project is not None:
             run.project, run.project_context = project.address, project.context
         if watched is not None:
             run.watch = watch_step.address
-            self._watch = watch_memory(watched, run.n)
-            run.watched = self._watch.address
-            run.events_capacity = make_room(self._watch, 0)
-        stepper.native.install(run, run.n, run.controlled, run.rtol)
+            self.watch = watch_memory(watched, run.n)
+            run.watched = self.watch.address
+            run.events_capacity = make_room(self.watch, 0)
 
     def to_the_end(
-        self, on_progress: Progress | None, guard: Guard | None, on_samples: OnSamples | None, keep: bool
+        self,
+        explained: Callable[[Outcome, int], tuple[Outcome, str]],
+        on_progress: Progress | None,
+        guard: Guard | None,
+        on_samples: OnSamples | None,
+        keep: bool,
     ) -> Integration:
-        """Runs the loop to its end and collects the result."""
+        """Runs the loop to its end and collects the result.
+
+        ``explained`` refines an outcome with its code, and returns a message with the numbers behind it.
+        """
         run, seen, given = self._run, 0, 0
 
         def show() -> None:
@@ -298,16 +321,15 @@ class _Running:
             return index is not None
 
         watching = look if guard or on_samples else None
-        drive = Drive(lambda attempts: advance(run.address, attempts), show, self._make_room, watching, keep=keep)
+        drive = Drive(lambda attempts: self._loop(run.address, attempts), show, self._make_room, watching, keep=keep)
         drive.longest = min(drive.longest, GUARDED_STRETCH if guard else drive.longest)
         drive.to_the_end()
         outcome = outcome_of(drive, run.direction * (run.t - run.t_end) >= 0.0)
-        outcome, detail = explain(outcome, drive.code, run, self._rhs, self._project, self._watched, self._watch)
-        return self._gathered(outcome, detail, drive.seconds)
+        return self._gathered(*explained(outcome, drive.code), drive.seconds)
 
     def _go_back(self, index: int) -> None:
         """Drops all that came after a step."""
-        run, watch = self._run, self._watch
+        run, watch = self._run, self.watch
         run.t, run.stored = float(run.t_out[index]), index + 1
         if run.inside:
             run.inside = int((run.direction * (run.inside_t[: run.inside] - run.t) < 0.0).sum())
@@ -323,11 +345,11 @@ class _Running:
             if run.inside_every:
                 run.inside_t, run.inside_y = doubled(run.inside_t), doubled(run.inside_y)
             run.capacity = run.t_out.size
-        if self._watch is not None:
-            run.events_capacity = make_room(self._watch, run.events)
+        if self.watch is not None:
+            run.events_capacity = make_room(self.watch, run.events)
 
     def _gathered(self, outcome: Outcome, detail: str, seconds: float) -> Integration:
-        run, watch = self._run, self._watch
+        run, watch = self._run, self.watch
         more: dict[str, np.ndarray] = {}
         if watch is not None:
             found = run.events
@@ -356,7 +378,7 @@ class _Running:
             seconds=seconds,
             max_drift=run.drift,
             max_violation=run.violation,
-            method=self._stepper.name,
+            method=self._method,
             stiff_from=_stiff_from(run),
             **more,
         )

@@ -86,7 +86,7 @@ class Watched:
     def __post_init__(self) -> None:
         count = len(self.directions)
         if not count or any(len(x) != count for x in (self.stops, self.keeps, self.sides)):
-            raise ValueError("watched functions need a direction, a stop, a limit and a side each")
+            raise ValueError("every watched function needs a direction, a stop, a number to keep and a side")
         if any(d not in (-1, 0, 1) for d in self.directions) or any(s not in (-1, 0, 1) for s in self.sides):
             raise ValueError("directions and sides of watched functions are -1, 0 or 1")
 

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from pendula.numerics.compiled.native import Callback
-from pendula.numerics.scalars.eight import LANES
+from pendula.numerics.compiled.records import Memory
+from pendula.numerics.ensemble.lane_records import lane_memory
+from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
-from pendula.numerics.steppers.drive import Drive, doubled
-from pendula.numerics.steppers.endings import OUTCOMES, outcome_of, reached_or_failed, reported
-from pendula.numerics.steppers.stepping import FIRST_BUFFER, Integration, OnSamples, Progress, Span
-from pendula.numerics.taylor import lanes as taylor_lanes
-from pendula.numerics.taylor import steps as taylor_steps
-from pendula.numerics.taylor.lanes import STOP, LaneRun, advance_lanes
-from pendula.numerics.taylor.steps import Control, SeriesRun, advance_series
+from pendula.numerics.steppers.drive import Drive
+from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY, reached_or_failed, reported
+from pendula.numerics.steppers.run import RUN
+from pendula.numerics.steppers.stepping import Integration, OnSamples, Progress, Running, Span
+from pendula.numerics.taylor.lanes import BATCH, LANE, RESULT, advance_lanes, leave
+from pendula.numerics.taylor.steps import RTOL, SERIES, advance_series, find_control
 from pendula.outcome import Outcome
 
 LEAST_ORDER, MOST_ORDER = 6, 40
@@ -111,13 +112,6 @@ def order_for(rtol: float) -> int:
     return min(MOST_ORDER, max(LEAST_ORDER, math.ceil(1.0 - 0.5 * math.log(rtol))))
 
 
-def aligned(count: int) -> np.ndarray:
-    """Zeros at an address that is a multiple of 64: vectors that cross cache lines cost twice as much."""
-    space = np.zeros(count + 8)
-    first = (-space.ctypes.data % 64) // 8
-    return space[first : first + count]
-
-
 def _checked_order(order: int | None, rtol: float) -> int:
     if order is None:
         return order_for(rtol)
@@ -130,22 +124,26 @@ def _control(
     rtol: float, atol: float | Sequence[float] | np.ndarray, n: int, quadratures: int, lanes: int
 ) -> np.ndarray:
     """A control block with the tolerances; quadratures have none, unless there are no other components."""
-    places = Control(n)
-    block = aligned(places.size * lanes).reshape(-1, lanes)
+    at = find_control(n)
+    block = aligned_zeros(at.size, lanes)
     limits = checks.checked_atol(atol, n).copy()
     if quadratures < n:
         limits[n - quadratures :] = np.inf
-    block[places.RTOL] = rtol
-    block[places.atol : places.atol + n] = limits[:, None]
+    block[RTOL] = rtol
+    block[at.atol : at.atol + n] = limits[:, None]
     return block
 
 
-def _common(series: Series, span: Span, order: int, max_step: float, max_steps: int) -> dict[str, Any]:
-    """Fields that the records of one run and of many share."""
-    functions = {name: getattr(series, name) for name in ("address", "go", "look", "width")}
-    times = {name: getattr(span, name) for name in ("t_end", "direction", "nudge", "breaks")}
-    limits = {"order": order, "max_step": float(max_step), "max_attempts": int(max_steps)}
-    return {**functions, **times, **limits, "sample_t": span.samples}
+def _native(series: Series, order: int) -> dict[str, Any]:
+    """Fields that the records of one run and of many share: the functions of a series, and its table."""
+    return {
+        "coefficients": series.address,
+        "go": series.go,
+        "look": series.look,
+        "order": order,
+        "width": series.width,
+        "table": aligned_zeros(series.size(order) // series.lanes, series.lanes),
+    }
 
 
 def integrate_series(
@@ -180,67 +178,23 @@ def integrate_series(
     order = _checked_order(order, rtol)
     span = Span.checked(t_span, sample_times, breakpoints)
     n = start.size
-    parameters = np.ascontiguousarray(series.parameters[0])
-    run = SeriesRun(
-        **_common(series, span, order, max_step, max_steps),
-        parameters=parameters.ctypes.data,
-        project=project.address if project else 0,
-        project_context=project.context if project else 0,
-        sample_y=np.zeros((span.samples.size, n)),
-        y=start,
-        state=np.zeros(n + 1),
-        onto=np.zeros(n + 3),
-        table=aligned(series.size(order)),
-        control=_control(rtol, atol, n, quadratures, 1).ravel(),
-        real=np.zeros(5),
-        counter=np.zeros(11, dtype=np.int64),
+    run = Memory(RUN, n=n, rows=np.zeros((1, n + 1)), width=8 * (n + 1), y=start, onto=np.zeros(n + 3))
+    span.install(run)
+    run.first_step, run.max_step = 0.0 if first_step is None else float(first_step), float(max_step)
+    run.max_attempts = int(max_steps)
+    native = Memory(
+        SERIES,
+        **_native(series, order),
+        parameters=np.ascontiguousarray(series.parameters[0]),
+        control=_control(rtol, atol, n, quadratures, 1),
     )
-    run.real[taylor_steps.T] = span.t0
-    first = 0.0 if first_step is None else float(first_step)
-    steps = [np.empty(FIRST_BUFFER), np.empty((FIRST_BUFFER, n))]
-    steps[0][0], steps[1][0] = span.t0, start
-    run.counter[taylor_steps.STORED] = 1
-    given = 0
+    run.method = native.address
+    running = Running(run, "taylor", advance_series, project)
 
-    def show() -> None:
-        nonlocal given
-        if on_progress is not None:
-            on_progress(float(run.real[taylor_steps.T]), run.t_end, int(run.counter[taylor_steps.STORED]) - 1)
-        known = int(run.counter[taylor_steps.NEXT_SAMPLE])
-        if on_samples is not None and known > given:
-            on_samples(run.sample_t[given:known].copy(), run.sample_y[given:known].copy())
-            given = known
+    def explained(outcome: Outcome, code: int) -> tuple[Outcome, str]:
+        return _explain(outcome, code, run, series.failure if native.unsound else "", project)
 
-    def make_room() -> None:
-        steps[:] = map(doubled, steps)
-
-    drive = Drive(lambda tries: advance_series(run, span.earliest, first, *steps, tries), show, make_room)
-    drive.keep = keep_on_interrupt
-    return _gathered(drive.to_the_end(), run, steps, series, project)
-
-
-def _gathered(
-    drive: Drive, run: SeriesRun, steps: Sequence[np.ndarray], series: Series, project: Callback | None
-) -> Integration:
-    """The result of a run that has ended: its steps, samples and outcome."""
-    outcome = outcome_of(drive, run.direction * (run.real[taylor_steps.T] - run.t_end) >= 0.0)
-    outcome, detail = _explain(outcome, drive.code, run, series, project)
-    stored, sampled = int(run.counter[taylor_steps.STORED]), int(run.counter[taylor_steps.NEXT_SAMPLE])
-    return Integration(
-        t=steps[0][:stored].copy(),
-        y=steps[1][:stored].copy(),
-        sample_t=run.sample_t[:sampled].copy(),
-        sample_y=run.sample_y[:sampled].copy(),
-        outcome=outcome,
-        detail=detail,
-        accepted=stored - 1,
-        rejected=int(run.counter[taylor_steps.REJECTED]),
-        rhs_evaluations=int(run.counter[taylor_steps.EVALUATIONS]),
-        seconds=drive.seconds,
-        max_drift=float(run.real[taylor_steps.DRIFT]),
-        max_violation=float(run.real[taylor_steps.VIOLATION]),
-        method="taylor",
-    )
+    return running.to_the_end(explained, on_progress, None, on_samples, keep_on_interrupt)
 
 
 def integrate_lanes(
@@ -277,7 +231,7 @@ def integrate_lanes(
         breakpoints: times at which the equations switch, the same for all runs.
 
     Returns:
-        LaneRuns; look at ``outcomes`` first.
+        The runs; check ``outcomes`` first.
 
     Raises:
         ValueError: an argument is out of range.
@@ -287,37 +241,48 @@ def integrate_lanes(
     checks.check_settings(rtol, quadratures, n, max_steps, None, max_step)
     order = _checked_order(order, rtol)
     span = Span.checked(t_span, sample_times, breakpoints)
-    run = LaneRun(
-        **_common(series, span, order, max_step, max_steps),
+    batch = Memory(
+        BATCH,
+        **_native(series, order),
         t0=span.t0,
         first_t=span.earliest,
-        balls=np.array(balls, dtype=np.int64),
-        given=given,
-        values=values,
-        parameters=aligned(max(1, values.shape[1]) * LANES).reshape(-1, LANES),
-        table=aligned(series.size(order)).reshape(-1, LANES),
-        control=_control(rtol, atol, n, quadratures, LANES),
-        number=np.zeros((7, LANES), dtype=np.int64),
-        real=aligned(4 * LANES).reshape(-1, LANES),
-        counter=np.zeros(3, dtype=np.int64),
-        out_t=np.full(runs, span.t0),
-        out_y=given.copy(),
-        out_code=np.full(runs, codes.GO_ON, dtype=np.int64),
-        out_steps=np.zeros(runs, dtype=np.int64),
-        out_rejected=np.zeros(runs, dtype=np.int64),
-        out_samples=np.full((runs, span.samples.size, n), np.nan),
-    )
-    run.parameters[: values.shape[1]] = values[0][:, None]  # for lanes that never get a run
-    run.real[STOP] = -np.inf
-    drive = _all_lanes(run, on_progress)
-    return LaneRuns(
-        t=run.out_t,
-        y=run.out_y,
-        outcomes=tuple(_LANE_OUTCOMES[int(code)] for code in run.out_code),
+        t_end=span.t_end,
+        direction=span.direction,
+        max_step=float(max_step),
+        nudge=span.nudge,
+        runs=runs,
+        n=n,
+        samples=span.samples.size,
+        breaks_count=span.breaks.size,
+        balls_count=len(balls),
+        max_attempts=int(max_steps),
+        breaks=span.breaks,
         sample_t=span.samples,
-        sample_y=run.out_samples,
-        steps=run.out_steps,
-        rejected=run.out_rejected,
+        balls=np.array(balls, dtype=np.int64),
+        start=given,
+        data=values,
+        data_rows=len(values),
+        columns_of_data=values.shape[1],
+        column=aligned_zeros(max(1, values.shape[1]), LANES),
+        control=_control(rtol, atol, n, quadratures, LANES),
+        lanes=lane_memory(LANE),
+        sample_y=np.full((runs, span.samples.size, n), np.nan),
+        end_y=given.copy(),
+        results=np.zeros(runs, RESULT),
+    )
+    batch.results["t"], batch.results["code"] = span.t0, codes.GO_ON
+    batch.column[: values.shape[1]] = values[0][:, None]  # for lanes that never get a run
+    batch.lanes["stop"] = -np.inf
+    drive = _all_lanes(batch, on_progress)
+    found = batch.results
+    return LaneRuns(
+        t=found["t"].copy(),
+        y=batch.end_y,
+        outcomes=tuple(OUTCOMES_OF_MANY[int(code)] for code in found["code"]),
+        sample_t=span.samples,
+        sample_y=batch.sample_y,
+        steps=found["steps"].copy(),
+        rejected=found["rejected"].copy(),
         order=order,
         seconds=drive.seconds,
         interrupted=drive.interrupted,
@@ -337,36 +302,26 @@ def _checked_runs(series: Series, y0: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return given, values
 
 
-_LANE_OUTCOMES = {
-    **OUTCOMES,
-    taylor_lanes.UNSOUND: Outcome.CALLBACK_FAILED,
-    codes.GO_ON: Outcome.INTERRUPTED,
-}
-
-
-def _all_lanes(run: LaneRun, on_progress: Callable[[int, int], object] | None) -> Drive:
+def _all_lanes(batch: Memory, on_progress: Callable[[int, int], object] | None) -> Drive:
     """Runs all lanes until all runs have ended or the user interrupts."""
 
     def show() -> None:
         if on_progress is not None:
-            on_progress(int(run.counter[taylor_lanes.FINISHED]), len(run.given))
+            on_progress(batch.ended, batch.runs)
 
-    drive = Drive(lambda rounds: advance_lanes(run, rounds), show, longest=LONGEST_STRETCH).to_the_end()
+    drive = Drive(lambda rounds: advance_lanes(batch.address, rounds), show, longest=LONGEST_STRETCH).to_the_end()
     if drive.interrupted:
-        taylor_lanes.leave(run)
+        leave(batch)
     return drive
 
 
-def _explain(
-    outcome: Outcome, code: int, run: SeriesRun, series: Series, project: Callback | None
-) -> tuple[Outcome, str]:
+def _explain(outcome: Outcome, code: int, run: Memory, unsound: str, project: Callback | None) -> tuple[Outcome, str]:
     """The outcome, refined by the report of the equations, and a message with the numbers behind it."""
-    t, where = run.real[taylor_steps.T], run.real[taylor_steps.WHERE]
-    component = int(run.counter[taylor_steps.COMPONENT])
+    t, where, component = run.t, run.where, run.component
     which = f"component {component}" if component >= 0 else "the state"
     if outcome is Outcome.NOT_FINITE:
-        if run.counter[taylor_steps.UNSOUND] and series.failure:
-            return Outcome.CALLBACK_FAILED, reported(series.failure, where, t)
+        if unsound:
+            return Outcome.CALLBACK_FAILED, reported(unsound, where, t)
         if code == codes.BAD_START:
             return outcome, f"the Taylor series at the initial state (t = {t:.9g}) is not finite: {which}"
         return outcome, f"{which} is not finite near t = {where:.9g}, for any step size; last good t = {t:.9g}"

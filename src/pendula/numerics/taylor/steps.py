@@ -9,14 +9,17 @@ agree with the equations. That costs almost nothing, as the next step evaluates 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled, compiled_part
-from pendula.numerics.compiled.native import address_of, call_native
+from pendula.numerics.compiled.native import call_native, doubles_at
+from pendula.numerics.compiled.records import reader, record_dtype
 from pendula.numerics.scalars.powers import inverse_root
+from pendula.numerics.steppers.control import plan_step
+from pendula.numerics.steppers.dense import store_samples_here
+from pendula.numerics.steppers.equations import project_row
 from pendula.numerics.steppers.loop import PROJECTION_TRIES
 from pendula.numerics.steppers.run import (
     BAD_START,
@@ -27,6 +30,8 @@ from pendula.numerics.steppers.run import (
     NO_PROJECTION,
     STEPS_USED_UP,
     TOO_SMALL,
+    row,
+    run_at,
 )
 
 SAFETY = 0.9
@@ -35,90 +40,43 @@ GROWTH = 7.4  # ratio of a term to the next one: steps are about 1/e^2 of the ra
 DEFECT = 100.0  # largest defect of the slope at the end of a step, times the step, in units of the tolerance
 NOISE = 1e-9  # relative rounding error of the slopes if the mass matrix is badly scaled
 
-# Slots of SeriesRun.real and SeriesRun.counter.
-T, H_ABS, DRIFT, VIOLATION, WHERE = range(5)
-STORED, REJECTED, EVALUATIONS, NEXT_SAMPLE, NEXT_BREAK, ATTEMPTS, RETRYING, TROUBLE, COMPONENT, STARTED, UNSOUND = (
-    range(11)
-)
-
-# Rows of the control block that the step loop shares with the native functions ``go`` and ``look``.
 H, FINITE, EXCESS, LARGEST, LAST, LAST_BUT_ONE, EARLIER, EARLIEST, STAY, TIME, RTOL, FIRST = range(12)
+"""Rows of the control block that the step loop shares with the native functions ``go`` and ``look``, one number per
+lane each; those of :class:`Control` follow from ``FIRST`` on.
+
+The loop sets the step ``H``, the ``TIME`` at its end and whether to ``STAY`` (1 or 0); ``go`` then saves the state and
+the time from ``before`` on and writes ``slope``. The loop also sets ``RTOL`` and ``atol``; ``look`` then writes
+``FINITE`` (0 or NaN), ``EXCESS`` (of the defect of slopes over its limit), ``LARGEST`` (slope), and the last
+coefficients relative to the tolerance: ``LAST``, ``LAST_BUT_ONE``, and the two before, ``EARLIER`` and ``EARLIEST``,
+divided by their expected growth."""
 
 
-@dataclass(frozen=True)
-class Control:
-    """Offsets in the control block for a number of components; every row has one number per lane.
+class Control(NamedTuple):
+    """First rows of the parts of the control block with one row per component, and its size.
 
-    The loop sets the step H, the TIME at its end and whether to STAY (1 or 0); ``go`` then saves the state and the
-    time from ``before`` on and writes ``slope``. The loop also sets RTOL and ``atol``; ``look`` then writes FINITE (0
-    or NaN), EXCESS (of the defect of slopes over its limit), LARGEST (slope), and the last coefficients relative to the
-    tolerance: LAST, LAST_BUT_ONE, and the two before, EARLIER and EARLIEST, divided by their expected growth.
+    ``atol``: absolute tolerances, infinite for components that do not control the steps; ``slope``: slopes of the
+    polynomials at the end of the step; ``before``: state and time at its start.
     """
 
-    components: int
-    H = H
-    FINITE = FINITE
-    EXCESS = EXCESS
-    LARGEST = LARGEST
-    LAST = LAST
-    LAST_BUT_ONE = LAST_BUT_ONE
-    EARLIER = EARLIER
-    EARLIEST = EARLIEST
-    STAY = STAY
-    TIME = TIME
-    RTOL = RTOL
-
-    @property
-    def atol(self) -> int:
-        """Absolute tolerances, infinite for components that do not control the steps."""
-        return FIRST
-
-    @property
-    def slope(self) -> int:
-        """Slopes of the polynomials at the end of the step."""
-        return FIRST + self.components
-
-    @property
-    def before(self) -> int:
-        """State and time at the start of the step."""
-        return FIRST + 2 * self.components
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return FIRST + 3 * self.components + 1
+    atol: int
+    slope: int
+    before: int
+    size: int
 
 
-class SeriesRun(NamedTuple):
-    """All data of one integration. Arrays are written in place and hold all state.
+def find_control(components: int) -> Control:
+    """The control block for a number of components."""
+    return Control(FIRST, FIRST + components, FIRST + 2 * components, FIRST + 3 * components + 1)
 
-    ``table`` holds the coefficients, ``width`` numbers per order (components, time, and working rows of the
-    function), ``control`` the control block.
-    """
 
-    address: int
-    go: int
-    look: int
-    parameters: int
-    order: int
-    width: int
-    project: int  # 0 if there is no projection
-    project_context: int
-    t_end: float
-    direction: float
-    max_step: float
-    nudge: float
-    max_attempts: int
-    breaks: np.ndarray
-    sample_t: np.ndarray
-    sample_y: np.ndarray
-    y: np.ndarray
-    state: np.ndarray  # time and components: what the projection reads
-    onto: np.ndarray  # what it writes
-    table: np.ndarray
-    control: np.ndarray
-    real: np.ndarray
-    counter: np.ndarray
+control_at = compiled_part(forceinline=True)(find_control)
+
+SERIES = record_dtype(whole="coefficients go look parameters order width table control unsound")
+"""What a run by Taylor series has beyond its record (:data:`~pendula.numerics.steppers.run.RUN`): the native functions
+of a :class:`~pendula.numerics.taylor.integrate.Series`, its parameters, the ``order`` of the series, the ``table`` of
+coefficients with ``width`` numbers per order (components, time, and working rows of the function), the ``control``
+block, and whether the equations could not be solved at the last failure."""
+series_at = reader(SERIES)
 
 
 @compiled_part
@@ -136,189 +94,173 @@ def step_size(control, order):
 
 
 @compiled_part
-def _evaluate(run, t):
+def _evaluate(run, series, t):
     """Coefficients from the state in the table at time t; False if one of them is not finite."""
-    table, n = run.table, run.y.size
+    n, order, width = run.n, series.order, series.width
+    table = doubles_at(series.table, (order + 1) * width + 1)
     table[n] = t
-    run.counter[EVALUATIONS] += 1
-    call_native(run.address, address_of(table), run.parameters, run.order)
-    call_native(run.look, address_of(run.control), address_of(table), run.order)
-    if run.control[FINITE] == 0.0:
+    run.evaluations += 1
+    call_native(series.coefficients, series.table, series.parameters, order)
+    call_native(series.look, series.control, series.table, order)
+    if doubles_at(series.control, FIRST)[FINITE] == 0.0:
         return True
-    run.real[WHERE] = t
-    run.counter[UNSOUND] = 1 if table[(run.order + 1) * run.width] == 0.0 else 0
-    for k in range(run.order + 1):
+    run.where = t
+    series.unsound = 1 if table[(order + 1) * width] == 0.0 else 0
+    for k in range(order + 1):
         for i in range(n):
-            if not np.isfinite(table[k * run.width + i]):
-                run.counter[COMPONENT] = i
+            if not np.isfinite(table[k * width + i]):
+                run.component = i
                 return False
     return False
 
 
 @compiled_part
-def _project(run):
-    """Projects ``run.state`` onto the constraints; False if that fails."""
-    n, onto = run.y.size, run.onto
-    onto[n + 2] = 1.0
-    call_native(run.project, address_of(onto), address_of(run.state), run.project_context)
-    for k in range(n + 2):
-        if not np.isfinite(onto[k]):
-            onto[n + 2] = 1.0
-    if onto[n + 2] != 0.0:
-        run.real[WHERE] = run.state[0]
-        return False
-    for k in range(n):
-        run.state[1 + k] = onto[k]
-    return True
-
-
-@compiled_part
-def _samples_inside(run, t_new):
+def _samples_inside(run, series):
     """Writes the samples inside a step by its polynomial; they become valid when the step passes its check."""
-    n, sample = run.y.size, run.counter[NEXT_SAMPLE]
-    while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - t_new) < 0.0:
-        t = run.sample_t[sample]
-        h = t - run.real[T]
-        run.state[0] = t
+    n, sample, width, at = run.n, run.next_sample, series.width, row(run, run.stage)
+    times, table = doubles_at(run.sample_t, run.samples), doubles_at(series.table, (series.order + 1) * width)
+    while sample < run.samples and run.direction * (times[sample] - run.t_new) < 0.0:
+        at[0] = times[sample]
+        h = at[0] - run.t
         for i in range(n):
             value = 0.0
-            for k in range(run.order, 0, -1):
-                value = value * h + run.table[k * run.width + i]
-            run.state[1 + i] = run.table[i] + h * value
+            for k in range(series.order, 0, -1):
+                value = value * h + table[k * width + i]
+            at[1 + i] = table[i] + h * value
         if run.project != 0:
-            if not _project(run):
+            if not project_row(run, run.stage):
                 return NO_PROJECTION
-            run.real[VIOLATION] = max(run.real[VIOLATION], run.onto[n + 1])
+            run.violation = max(run.violation, doubles_at(run.onto, n + 2)[n + 1])
+        out = doubles_at(run.sample_y + 8 * n * sample, n)
         for i in range(n):
-            run.sample_y[sample, i] = run.state[1 + i]
+            out[i] = at[1 + i]
         sample += 1
-    run.counter[NEXT_SAMPLE] = sample
+    run.next_sample = sample
     return GO_ON
 
 
 @compiled_part
-def _samples_here(run):
-    sample = run.counter[NEXT_SAMPLE]
-    while sample < run.sample_t.size and run.direction * (run.sample_t[sample] - run.real[T]) <= 0.0:
-        for i in range(run.y.size):
-            run.sample_y[sample, i] = run.y[i]
-        sample += 1
-    run.counter[NEXT_SAMPLE] = sample
-
-
-@compiled_part
-def _attempt(run, h, t_new, at_break):
-    """One step of size h to the state in the table; GO_ON if it passes the check, otherwise the code of the failure."""
-    n, table, control = run.y.size, run.table, run.control
-    run.real[WHERE], run.counter[COMPONENT] = t_new, -1
-    code = _samples_inside(run, t_new)
-    control[H], control[TIME], control[STAY] = h, t_new, 0.0
-    call_native(run.go, address_of(control), address_of(table), run.order)
+def _attempt(run, series):
+    """The planned step, to the state in the table; GO_ON if it passes the check, otherwise the code of the failure."""
+    n, table, control = run.n, doubles_at(series.table, run.n), doubles_at(series.control, FIRST)
+    run.where, run.component = run.t_new, -1
+    code = _samples_inside(run, series)
+    control[H], control[TIME], control[STAY] = run.h, run.t_new, 0.0
+    call_native(series.go, series.control, series.table, series.order)
     if code != GO_ON:
         return code
     before = after = 0.0
     if run.project != 0:
-        run.state[0] = t_new
+        at, onto = row(run, run.stage), doubles_at(run.onto, n + 2)
+        at[0] = run.t_new
         for i in range(n):
-            run.state[1 + i] = table[i]
+            at[1 + i] = table[i]
             if not np.isfinite(table[i]):
                 return BAD_VALUE
-        if not _project(run):
+        if not project_row(run, run.stage):
             return NO_PROJECTION
         for i in range(n):
-            table[i] = run.state[1 + i]
-        before, after = run.onto[n], run.onto[n + 1]
+            table[i] = at[1 + i]
+        before, after = onto[n], onto[n + 1]
     # At a breakpoint the check uses the equations before it, the next step those after it.
-    if not _evaluate(run, t_new - run.nudge * run.direction if at_break else t_new):
+    nudge = run.nudge * run.direction
+    if not _evaluate(run, series, run.t_new - nudge if run.jumps == 1 else run.t_new):
         return BAD_VALUE
-    if control[EXCESS] > NOISE * abs(h) * control[LARGEST]:
+    if control[EXCESS] > NOISE * abs(run.h) * control[LARGEST]:
         return TOO_SMALL
-    if at_break and not _evaluate(run, t_new + run.nudge * run.direction):
+    if run.jumps == 1 and not _evaluate(run, series, run.t_new + nudge):
         return BAD_VALUE
-    run.real[DRIFT] = max(run.real[DRIFT], before)
-    run.real[VIOLATION] = max(run.real[VIOLATION], after)
+    run.drift = max(run.drift, before)
+    run.violation = max(run.violation, after)
     return GO_ON
 
 
 @compiled_part
-def _take_back(run):
+def _take_back(run, series):
     """Restores the state and the coefficients before a step in the table."""
-    n = run.y.size
-    first = FIRST + 2 * n
+    n, at = run.n, control_at(run.n)
+    table, control = doubles_at(series.table, n), doubles_at(series.control, at.size)
     for i in range(n):
-        run.table[i] = run.control[first + i]
-    where, component, unsound = run.real[WHERE], run.counter[COMPONENT], run.counter[UNSOUND]
-    _evaluate(run, run.control[first + n])
-    run.real[WHERE], run.counter[COMPONENT], run.counter[UNSOUND] = where, component, unsound
+        table[i] = control[at.before + i]
+    where, component, unsound = run.where, run.component, series.unsound
+    _evaluate(run, series, control[at.before + n])
+    run.where, run.component, series.unsound = where, component, unsound
 
 
 @compiled_part
-def _start(run, first_t):
-    for i in range(run.y.size):
-        run.table[i] = run.y[i]
-    _samples_here(run)
-    run.counter[STARTED] = 1
-    return _evaluate(run, first_t)
+def _start(run, series):
+    y, table = doubles_at(run.y, run.n), doubles_at(series.table, run.n)
+    for i in range(run.n):
+        table[i] = y[i]
+    store_samples_here(run)
+    run.started = 1
+    return _evaluate(run, series, run.earliest)
+
+
+@compiled_part
+def _accept(run, series, at_break):
+    """Stores the finished step; the next one starts from its end."""
+    y, table = doubles_at(run.y, run.n), doubles_at(series.table, run.n)
+    out = doubles_at(run.y_out + 8 * run.n * run.stored, run.n)
+    for i in range(run.n):
+        y[i] = out[i] = table[i]
+    run.t = doubles_at(run.t_out + 8 * run.stored, 1)[0] = run.t_new
+    run.stored += 1
+    run.next_break += 1 if at_break else 0
+    run.retrying = 0
+    store_samples_here(run)
+
+
+@compiled_part
+def _step(run, series):
+    """One attempt at a step; GO_ON, or how the run ends."""
+    smallest = smallest_step(run.t)
+    if run.retrying == 0:
+        wanted = step_size(doubles_at(series.control, FIRST), series.order)
+        if run.first_step > 0.0:  # a requested step size
+            wanted, run.first_step = min(wanted, run.first_step), 0.0
+        run.h_abs = max(min(wanted, run.max_step), smallest)
+    elif run.h_abs < smallest:
+        return run.trouble
+    at_break = plan_step(run)
+    run.attempts += 1
+    sample = run.next_sample
+    code = _attempt(run, series)
+    if code == GO_ON:
+        _accept(run, series, at_break)
+        return GO_ON
+    _take_back(run, series)
+    run.next_sample = sample
+    run.rejected += 1
+    run.trouble = code
+    if code == NO_PROJECTION and run.retrying >= PROJECTION_TRIES:
+        return NO_PROJECTION
+    run.retrying += 1
+    run.h_abs = SHORTER * abs(run.h)
+    return GO_ON
 
 
 @compiled(allocates=False)
-def advance_series(run, first_t, first_step, t_out, y_out, attempts):
+def advance_series(address, attempts):
     """Make at most ``attempts`` step attempts and store accepted steps; returns a code of ``steppers.run``.
 
-    ``first_t`` is the time of the first evaluation of the equations: the start, or just after it if the equations
-    switch there. With ``first_step`` 0 the series determines the first step size.
+    With ``first_step`` 0 the series determines the first step size.
     """
-    real, counter, control, direction = run.real, run.counter, run.control, run.direction
-    if attempts > 0 and direction * (real[T] - run.t_end) >= 0.0:
-        _samples_here(run)
+    run = run_at(address)
+    series = series_at(run.method)
+    if attempts > 0 and run.direction * (run.t - run.t_end) >= 0.0:
+        store_samples_here(run)
         return DONE
-    if attempts > 0 and counter[STARTED] == 0:
-        if not _start(run, first_t):
-            return BAD_START
-        real[H_ABS] = first_step
+    if attempts > 0 and run.started == 0 and not _start(run, series):
+        return BAD_START
     for _ in range(attempts):
-        if direction * (real[T] - run.t_end) >= 0.0:
+        if run.direction * (run.t - run.t_end) >= 0.0:
             return DONE
-        if counter[STORED] >= t_out.size:
+        if run.stored >= run.capacity:
             return BUFFER_FULL
-        if counter[ATTEMPTS] >= run.max_attempts:
+        if run.attempts >= run.max_attempts:
             return STEPS_USED_UP
-        t, smallest = real[T], smallest_step(real[T])
-        if counter[RETRYING] == 0:
-            wanted = step_size(control, run.order)
-            if real[H_ABS] > 0.0:  # a requested step size
-                wanted, real[H_ABS] = min(wanted, real[H_ABS]), 0.0
-            wanted = max(min(wanted, run.max_step), smallest)
-        else:
-            wanted = real[H_ABS]
-            if wanted < smallest:
-                return counter[TROUBLE]
-        upcoming = counter[NEXT_BREAK]
-        inside = upcoming < run.breaks.size
-        bound = run.breaks[upcoming] if inside else run.t_end
-        t_new = t + wanted * direction
-        at_bound = direction * (t_new - bound) >= 0.0
-        if at_bound:
-            t_new = bound
-        counter[ATTEMPTS] += 1
-        sample = counter[NEXT_SAMPLE]
-        code = _attempt(run, t_new - t, t_new, at_bound and inside and bound != run.t_end)
-        if code == GO_ON:
-            real[T] = t_new
-            for i in range(run.y.size):
-                run.y[i] = y_out[counter[STORED], i] = run.table[i]
-            t_out[counter[STORED]] = t_new
-            counter[STORED] += 1
-            counter[NEXT_BREAK] += 1 if at_bound and inside else 0
-            counter[RETRYING], real[H_ABS] = 0, 0.0
-            _samples_here(run)
-            continue
-        _take_back(run)
-        counter[NEXT_SAMPLE] = sample
-        counter[REJECTED] += 1
-        counter[TROUBLE] = code
-        if code == NO_PROJECTION and counter[RETRYING] >= PROJECTION_TRIES:
-            return NO_PROJECTION
-        counter[RETRYING] += 1
-        real[H_ABS] = SHORTER * abs(t_new - t)
+        code = _step(run, series)
+        if code != GO_ON:
+            return code
     return GO_ON

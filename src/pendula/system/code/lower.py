@@ -205,12 +205,12 @@ def _real(number: Any) -> float:
     """A number of SymEngine as a float.
 
     Raises:
-        ComputationError: it is none, such as an undirected infinity that simplification left behind.
+        ComputationError: it is not real, such as an undirected infinity that simplification left behind.
     """
     try:
         return float(number)
     except RuntimeError:
         raise ComputationError(
-            f"an expression of the equations has the constant value {number}, which is no real number.\n"
+            f"an expression of the equations has the constant value {number}, which is not a real number.\n"
             "  Try: look for a division by zero in the expressions of the model, for its parameters."
         ) from None

@@ -23,6 +23,7 @@ from pendula.system import kernels as kn
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
+from pendula.system.code.terms import dynamics_entries, gap_entries
 from pendula.system.layout import Array
 
 if TYPE_CHECKING:
@@ -56,12 +57,19 @@ class Compiled:
 
 def prepared_parameters(native: Native, parameters: Array) -> Array:
     """Parameters of a program, followed by the values that it computes from them once."""
-    buffer = np.empty(native.parameters + native.prepared + 1)
-    buffer[: native.parameters] = parameters
+    found: Array = prepared_rows(native, parameters[None])[0]
+    return found
+
+
+def prepared_rows(native: Native | NativeSeries, parameters: Array) -> Array:
+    """The same for many sets of parameters, one in every row."""
+    rows = np.empty((len(parameters), native.parameters + native.prepared))
+    rows[:, : native.parameters] = parameters
     if native.prepared:
-        out = buffer[native.parameters : native.parameters + native.prepared].reshape(1, -1)
-        kn.evaluate_rows(native.prepare, 0, buffer[None, : native.parameters].copy(), out)
-    return buffer
+        out = np.empty((len(parameters), native.prepared))
+        kn.evaluate_rows(native.prepare, 0, np.ascontiguousarray(parameters), out)
+        rows[:, native.parameters :] = out
+    return rows
 
 
 def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[Any, Any], ...]:
@@ -184,19 +192,8 @@ class Programs:
     def _build_dynamics(self) -> Native:
         eq = self._equations
         low = self.lowering(inputs_in_time=True)
-        n, m = len(eq.v), eq.loop_rows
-        values, places = [], []
-        for i in range(n):
-            for j in range(n):
-                if m or j >= i:  # the Cholesky factorization reads the upper triangle
-                    values.append(low(eq.M[i][j]))
-                    places.append(i * n + j)
-        rest = [*eq.f, *eq.qdot, *(x for row in eq.G for x in row), *eq.c, eq.power]
-        rest += [d.rate for d in eq.drives] + [*eq.drive_f] + [x for row in eq.drive_M for x in row]
-        rest += [x for row in eq.drive_G for x in row]
-        values += [low(e) for e in rest]
-        places += range(n * n, n * n + len(rest))
-        return compile_program(low.program, values, places, inputs=low.inputs())
+        found = {place: low(e) for place, e in enumerate(dynamics_entries(eq)) if e is not None}
+        return compile_program(low.program, list(found.values()), list(found), inputs=low.inputs())
 
     def series(self, lanes: int, *, power: bool) -> NativeSeries:
         """Taylor coefficients of q, v and, with ``power``, of the work, for ``lanes`` states at a time."""
@@ -282,9 +279,7 @@ class Programs:
 
     def gaps(self, parameters: Array) -> Compiled:
         """g, G, b and M, in the order that the projection reads."""
-        eq = self._equations
-        entries = [*eq.g[: eq.loop_rows], *(x for row in eq.G for x in row), *eq.b]
-        return self.block("gaps", parameters, lambda: [*entries, *(x for row in eq.M for x in row)], quick=False)
+        return self.block("gaps", parameters, lambda: gap_entries(self._equations), quick=False)
 
     def motion(self, parameters: Array) -> Compiled:
         """Velocities and accelerations of all bodies; v' is an extra input."""
@@ -310,45 +305,10 @@ class Programs:
         return self.bind(name, parameters, build)
 
     def deviations(self, parameters: Array, varied: tuple[str, ...] = (), driven: tuple[str, ...] = ()) -> Compiled:
-        """Directional derivatives of q' and of f - M a along (dq, dv, dp); a, dq, dv and dp are extra inputs.
+        """Directional derivatives of q', f + G^T lam - M a and c - G a along (dq, dv, dp).
 
-        ``varied`` names the parameters of dp. Inputs follow them, so that the program ignores u if there are any,
-        except for inputs in ``driven``, which a run gives.
-        """
-
-        def build() -> Native:
-            eq = self._equations
-            a, symbols = eq.acceleration_symbols, (*eq.q, *eq.v, *(s for s in eq.p if s.name in varied))
-            along = [se.Symbol(f"d'{s}") for s in symbols]
-            low = self._with_inputs(varied, driven)
-            program, inputs = low.program, low.inputs([*a, *along])
-            outputs = [low(e) for e in eq.qdot]
-            for i, row in enumerate(eq.M):
-                total = low(eq.f[i])
-                for x, value in zip(row, a, strict=True):
-                    total = program.subtract(total, program.multiply(low(x), low(value)))
-                outputs.append(total)
-            seeds = {low(s): low(d) for s, d in zip(symbols, along, strict=True)}
-            tangent = program.tangent(outputs, seeds, program.needed(outputs))
-            return compile_program(program, tangent, inputs=inputs)
-
-        return self.bind(f"deviations {list(varied)} {list(driven)}", parameters, build)
-
-    def _with_inputs(self, varied: tuple[str, ...], driven: tuple[str, ...]) -> Lowering:
-        """A lowering in which inputs are functions of time and, if parameters vary, follow these."""
-        eq = self._equations
-        if not varied:
-            return self.lowering(inputs_in_time=True)
-        slots = [s if s.name in driven else se.Symbol(f"{s}'") for s in eq.u]
-        follow = [pair for pair in self._all_inputs if pair[0].name not in driven]
-        return Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*follow, *eq.definitions))
-
-    def constrained_deviations(
-        self, parameters: Array, varied: tuple[str, ...] = (), driven: tuple[str, ...] = ()
-    ) -> Compiled:
-        """Directional derivatives of q', f + G^T lam - M a and c - G a along (dq, dv, dp), as in :meth:`deviations`.
-
-        Extra inputs are a, lam, dq, dv and dp.
+        Extra inputs are a, lam, dq, dv and dp. ``varied`` names the parameters of dp. Inputs follow them, so that the
+        program ignores u if there are any, except for inputs in ``driven``, which a run gives.
         """
 
         def build() -> Native:
@@ -368,7 +328,16 @@ class Programs:
             seeds = {low(s): low(d) for s, d in zip(symbols, along, strict=True)}
             return compile_program(program, program.tangent(outputs, seeds, program.needed(outputs)), inputs=inputs)
 
-        return self.bind(f"constrained deviations {list(varied)} {list(driven)}", parameters, build)
+        return self.bind(f"deviations {list(varied)} {list(driven)}", parameters, build)
+
+    def _with_inputs(self, varied: tuple[str, ...], driven: tuple[str, ...]) -> Lowering:
+        """A lowering in which inputs are functions of time and, if parameters vary, follow these."""
+        eq = self._equations
+        if not varied:
+            return self.lowering(inputs_in_time=True)
+        slots = [s if s.name in driven else se.Symbol(f"{s}'") for s in eq.u]
+        follow = [pair for pair in self._all_inputs if pair[0].name not in driven]
+        return Lowering([eq.t, *eq.q, *eq.v, *slots], eq.p, (*follow, *eq.definitions))
 
     def gap_rate_slopes(self, parameters: Array) -> Compiled:
         """The directional derivative of G v - b along dq, which is an extra input."""

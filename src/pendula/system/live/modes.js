@@ -1,7 +1,8 @@
 // Small motion about an equilibrium, at the present parameters: M s'' + C s' + K s = 0 in independent directions.
 
+import { createCore } from "./core.js";
 import { eigenSymmetric, eigenvaluesOf, quadraticShape } from "./eigen.js";
-import { factorSymmetric, makeSolver, solveFactored, solvePivoted } from "./solve.js";
+import { factorSymmetric, solveFactored, solvePivoted } from "./solve.js";
 
 const NUDGE = 1e-5; // displacements of differences, as fractions of an angle of 1 or of the typical length
 const MOST_NEWTON = 30;
@@ -12,12 +13,8 @@ const SMALL = 1e-7; // damping, growth and asymmetry below this fraction are err
  * @param {any} program @param {any} about @param {Float64Array} p
  */
 function createBalance(program, about, p) {
-  const { coordinates: nq, speeds: nv, rows: m, drives: nd } = about.sizes;
-  const x = new Float64Array(1 + nq + nv), rate = new Float64Array(nq), still = new Float64Array(nq);
-  const terms = new Float64Array(nv * nv + nv + nq + m * nv + m + 1 + 2 * nd + nd * nv + m * nd);
-  const gaps = new Float64Array(2 * m + m * nv + nv * nv), solve = makeSolver(nv, m);
-  const G = gaps.subarray(m, m + m * nv), M = gaps.subarray(2 * m + m * nv), f = terms.subarray(nv * nv, nv * nv + nv);
-  const units = about.units.slice(nq, nq + nv), zeros = new Float64Array(nv), shift = new Float64Array(nv), lam = new Float64Array(m);
+  const { nq, nv, m, x, terms, f, gaps, gap, gapG: G, gapM: M, solve, zeros, shift, lam } = createCore(program, about);
+  const units = about.units.slice(nq, nq + nv), rate = new Float64Array(nq), still = new Float64Array(nq);
 
   const read = (/** @type {number[]} */ q, /** @type {ArrayLike<number>} */ v = zeros) => {
     x.set(q, 1);
@@ -37,7 +34,7 @@ function createBalance(program, about, p) {
     for (let pass = 0; pass < 8 && m > 0; pass++) {
       read(q);
       program.gaps(x, p, gaps);
-      const open = gaps.slice(0, m).map(value => -value);
+      const open = gap.map(value => -value);
       if (open.every(value => Math.abs(value) <= 1e-14 * about.length)) break;
       solve(Float64Array.from(M), zeros, G, open, shift, lam);
       q = change(q, shift).map((d, k) => q[k] + d);

@@ -37,10 +37,11 @@ from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
+from pendula.system.code.terms import dynamics_entries, gap_entries
 from pendula.system.layout import Layout
 
 MOST_OPERATIONS = 25_000
-"""Operations of one evaluation of the accelerations up to which a page is fluent.
+"""Operations of one evaluation of the accelerations up to which a page runs smoothly.
 
 Browsers run a program slowly until they have optimized it. Measured: a chain of 30 links in the plane has 5,100
 operations, a chain of 8 ball-jointed links 18,600 (10 us once optimized), one of 15 links 90,000 (40 ms, for minutes).
@@ -88,7 +89,7 @@ def write_live(
         wrenches: whether to write forces in joints, too.
 
     Raises:
-        NotSupported: the equations are too long for a browser to run fluently.
+        NotSupported: the equations are too long for a browser to run smoothly.
     """
     eq = derive(model)
     given = Given.of(model)
@@ -140,14 +141,14 @@ def write_rhs(eq: Equations) -> str:
 
 
 def _check_length(model: Model, operations: int) -> None:
-    """Refuses a mechanism whose equations are too long, with the number of such bodies that would do."""
+    """Rejects a mechanism whose equations are too long, and states how many such bodies would be few enough."""
     if operations <= MOST_OPERATIONS:
         return
     bodies = len(model.bodies)
     fewer = max(1, math.floor(bodies * (MOST_OPERATIONS / operations) ** (1 / GROWTH)))
     raise NotSupported(
-        f"a live page is fluent up to {MOST_OPERATIONS} operations per evaluation, and {model.name} with "
-        f"{bodies} bodies takes {operations}: about {fewer} bodies of this kind would do.\n"
+        f"a live page runs smoothly up to {MOST_OPERATIONS} operations per evaluation, and {model.name} with "
+        f"{bodies} bodies takes {operations}; about {fewer} bodies of this kind would be few enough.\n"
         "  Try: fewer bodies; or simulate it and write an animation, which plays any number of bodies."
     )
 
@@ -165,16 +166,10 @@ def _lowering(eq: Equations, given: Given) -> tuple[Lowering, dict[str, float]]:
 
 def _entries(eq: Equations) -> dict[str, list[Any]]:
     """What each function computes; see the head of this module."""
-    n = len(eq.v)
-    M = [eq.M[i][j] if eq.loop_rows or j >= i else 0 for i in range(n) for j in range(n)]
-    G = [x for row in eq.G for x in row]
-    dynamics = [*M, *eq.f, *eq.qdot, *G, *eq.c, eq.power]
-    dynamics += [*(d.rate for d in eq.drives), *eq.drive_f, *(x for row in eq.drive_M for x in row)]
-    dynamics += [x for row in eq.drive_G for x in row]
     poses = [x for j in eq.model.tree for x in _flat(*eq.poses[j.child.body])]
     return {
-        "dynamics": dynamics,
-        "gaps": [*eq.g[: eq.loop_rows], *G, *eq.b, *(x for row in eq.M for x in row)],
+        "dynamics": [0 if e is None else e for e in dynamics_entries(eq)],
+        "gaps": gap_entries(eq),
         "rates": [*eq.qdot],
         "energies": [eq.kinetic, eq.potential],
         "poses": poses,

@@ -267,9 +267,9 @@ def _close(
 ) -> tuple[Array, float]:
     """Coordinates that close the loops, near q0, and their gap.
 
-    The others alone close the loops, with the first of ``holds`` held with which they can. If there is none, values
-    that are merely rounded, and contradict each other by no more than that, give way by so little: those of the first
-    of ``holds`` with which that is enough. If that fails, too, those of the last give way by more.
+    It holds the first set of ``holds`` for which the remaining coordinates can close the loops. If there is no such
+    set, held values that contradict each other by no more than rounding may change that little: those of the first set
+    for which this is enough. Otherwise the values of the last set change by more.
     """
     closing, found, opened = _Closing(system, q0, t, parameters), None, list[tuple[Array, Array]]()
     masks = {mask.tobytes(): mask for mask in (_held(system, names) for names in holds) if mask.any()}
@@ -411,7 +411,7 @@ def _compatible_speeds(
     for first in firsts:
         if left(first) <= enough:
             return np.asarray(v + first)
-    # rounded speeds give way by so little, as coordinates do
+    # held speeds may change by their rounding, as coordinates may
     for held, first in zip(masks, firsts, strict=True):
         both = first + _least_change(G, G @ first + rate, np.where(held, 1.0 / np.sqrt(STIFF), 1.0))
         if left(both) <= enough:

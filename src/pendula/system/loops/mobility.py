@@ -95,7 +95,7 @@ def dimensionless(system: System, G: Array, parameters: Parameters) -> Array:
 
 
 def look_at(system: System, state: State, parameters: Parameters = None) -> Pose:
-    """Rank and free directions at a pose."""
+    """The rank of G and the free directions at a pose."""
     G = system.constraint_jacobian(state.q, state.t, parameters=parameters)
     if not len(G) or not np.all(np.isfinite(G)):
         return Pose(state, G, 0, np.eye(G.shape[1]), clear=True)
@@ -173,7 +173,7 @@ def mobility(system: System, parameters: Parameters = None, *, look_again: bool 
 def regular_poses(system: System) -> Iterable[Pose]:
     """Poses near the initial one at which G has its largest rank; also caches the mobility."""
     if not system.loop_rows:
-        return poses_near_start(system)  # all of them, each when it is asked for
+        return poses_near_start(system)  # all of them, each computed on demand
     poses = list(poses_near_start(system))
     if system is not system.in_joints.system:
         rank = max((pose.rank for pose in poses), default=0)

@@ -1,4 +1,4 @@
-"""Where the coordinates of an orientation are singular: located from the rank of the velocity map, in words."""
+"""Singularities of the coordinates of an orientation: found from the rank of the velocity map, described in words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pendula.system.orientation import maps as ori
 from pendula.system.orientation.conversion import body_rate
 
 GRID = 24
-"""angles at which the rank of the velocity map is looked at, in one turn"""
+"""angles in one turn at which the rank of the velocity map is examined"""
 LOOKS = 9
-"""points of a step at which the distance is looked at"""
+"""points of a step at which the distance is computed"""
 CLOSER = 12
-"""how often the nearest part of a run is looked at again, each time more closely"""
+"""how often the nearest part of a run is refined"""
 FLAT = 1e-9
 """a determinant of the velocity map below this is zero"""
 
@@ -27,8 +27,8 @@ class Singularity:
 
     Attributes:
         joint: name of the joint.
-        coordinate: the coordinate that decides; empty for the length of a rotation vector.
-        values: at which it does so, within one turn [rad].
+        coordinate: the coordinate that makes them singular; empty for the length of a rotation vector.
+        values: its values there, within one turn [rad].
         words: "theta = 0 or 180 deg".
         lost: the coordinates whose rates are not determined there.
 
@@ -103,12 +103,12 @@ def singularities(layout: Layout) -> tuple[Singularity, ...]:
 
 @dataclass(frozen=True)
 class Nearest:
-    """How near to a singularity of its coordinates a state or run comes.
+    """The smallest distance of a state or run from a singularity of its coordinates.
 
     Attributes:
         singularity: the singularity.
-        distance: in the coordinate that decides, or in the length of a rotation vector [rad].
-        t: when; of a single state its time.
+        distance: in the coordinate of the singularity, or in the length of a rotation vector [rad].
+        t: the time of the smallest distance.
 
     Example:
         >>> import pendula
@@ -128,7 +128,7 @@ class Nearest:
 def nearest_singularity(layout: Layout, t: Array, q: Array, v: Array | None = None) -> Nearest | None:
     """The smallest distance to a singularity over states of the joints' coordinates; None if no chart has any.
 
-    With speeds, states are those of a run, and the motion between them is looked at as well.
+    With speeds, states are those of a run, and the motion between them counts, too.
     """
     best: tuple[float, float, Oriented] | None = None
     t, q = np.atleast_1d(t), np.atleast_2d(q)
@@ -147,8 +147,8 @@ def nearest_singularity(layout: Layout, t: Array, q: Array, v: Array | None = No
 def _between(x: Oriented, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
     """Times between the states of a run, and distances there, by the cubic through quaternions and their rates.
 
-    The distance is the angle between two axes, so where it passes zero it has a kink: the lowest parts are looked at
-    again more closely.
+    The distance is the angle between two axes, so it has a kink where it passes zero: the search is refined near its
+    minimum.
     """
     turn = ori.to_quaternion(x.chart, q[:, x.q])
     turn[1:] *= np.cumprod(np.where(np.sum(turn[1:] * turn[:-1], axis=1) < 0.0, -1.0, 1.0))[:, None]

@@ -7,23 +7,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pendula.model.joints.orientation import QUATERNION
+from pendula.errors import NotSupported
+from pendula.model.joints.orientation import QUATERNION, ROTATION_VECTOR
 from pendula.numerics.compiled.jit import compiled_part
+from pendula.numerics.compiled.records import record_dtype, records_at
 
 if TYPE_CHECKING:
     from pendula.system.orientation.maps import Turning
 
 BY_QUATERNION, BY_VECTOR, BY_ANGLES = range(3)
-BALL_WIDTH = 6
+BALL = record_dtype(whole="first speed kind sense letters opposite")
 """Integers of an orientation: index of its first coordinate and of its first speed, kind of chart, 1 for speeds in body
 axes and -1 for the parent side's, letters of the rotations about body-fixed axes as digits to base 3, and whether the
 coordinates are in the opposite order"""
+balls_at = records_at(BALL)
+"""``balls_at(address, count)``: the records at an address, in compiled code"""
 
 
-def ball_row(turning: Turning) -> tuple[int, ...]:
-    """The integers of an orientation."""
-    chart = turning.chart
-    kind = BY_ANGLES if chart.is_sequence else BY_QUATERNION if chart.name == QUATERNION else BY_VECTOR
+def ball_table(turnings: Sequence[Turning]) -> np.ndarray:
+    """The records of orientations."""
+    return np.array([_ball(turning) for turning in turnings], dtype=BALL)
+
+
+def _ball(turning: Turning) -> tuple[int, ...]:
+    chart, named = turning.chart, {QUATERNION: BY_QUATERNION, ROTATION_VECTOR: BY_VECTOR}
+    if not chart.is_sequence and chart.name not in named:
+        raise NotSupported(f'kernels know no rates of the orientation chart "{chart.name}"')
+    kind = BY_ANGLES if chart.is_sequence else named[chart.name]
     letters = sum("xyz".index(letter) * 3**k for k, letter in enumerate(chart.body_letters))
     return turning.at, turning.speed, kind, 1 if turning.axes == "body" else -1, letters, int(chart.space)
 
@@ -105,9 +115,9 @@ def angle_rates(letters, opposite, sense, q, omega):
 @compiled_part
 def turn(q, ball, shift):
     """Adds N shift to the coordinates of one orientation."""
-    at, first, kind, sense = ball[0], ball[1], ball[2], float(ball[3])
-    omega = shift[first], shift[first + 1], shift[first + 2]
-    if kind == BY_QUATERNION:
+    at, k, sense = ball.first, ball.speed, float(ball.sense)
+    omega = shift[k], shift[k + 1], shift[k + 2]
+    if ball.kind == BY_QUATERNION:
         # in axes of the parent side the product has the other order: that of the conjugates
         rates = quaternion_rate((q[at], sense * q[at + 1], sense * q[at + 2], sense * q[at + 3]), omega)
         q[at] += sense * rates[0]
@@ -115,10 +125,10 @@ def turn(q, ball, shift):
             q[at + i] += rates[i]
         return
     own = q[at], q[at + 1], q[at + 2]
-    if kind == BY_VECTOR:
+    if ball.kind == BY_VECTOR:
         x, y, z = vector_rate(own, omega, sense)
     else:
-        x, y, z = angle_rates(ball[4], ball[5], sense, own, omega)
+        x, y, z = angle_rates(ball.letters, ball.opposite, sense, own, omega)
     q[at] += x
     q[at + 1] += y
     q[at + 2] += z

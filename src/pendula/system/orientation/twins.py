@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from typing import assert_never
 
 from pendula.errors import ModelError, NotSupported, UsageError
-from pendula.model.forces.actions import Across, AcrossAll, OnCoordinate
+from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named, check_orientation
 from pendula.model.model import Model
@@ -15,18 +16,16 @@ from pendula.system.orientation import maps as ori
 from pendula.system.orientation.conversion import chart_names
 from pendula.system.system import System
 
-Twins = weakref.WeakKeyDictionary[System, System | NotSupported]
-_twins: Twins = weakref.WeakKeyDictionary()
-_body_twins: Twins = weakref.WeakKeyDictionary()
-_angle_twins: weakref.WeakKeyDictionary[System, dict[str, Twins]] = weakref.WeakKeyDictionary()
+Key = tuple[tuple[str, str, str], ...]
+_twins: weakref.WeakKeyDictionary[System, dict[Key, System | NotSupported]] = weakref.WeakKeyDictionary()
+"""by joint, chart and speeds of the orientations that are replaced"""
 
 
 def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> Model:
     """The model of a system with other charts and speeds for the orientations of some joints.
 
     Raises:
-        NotSupported: something in the model uses the coordinates or speeds that would be replaced; the message names
-            it.
+        NotSupported: something in the model uses coordinates or speeds that would be replaced; the message names it.
     """
     model, joints = system.model, []
     initial = dict(model.initial)
@@ -67,15 +66,26 @@ def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
 def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> None:
     """Raises NotSupported if a force acts along the coordinates or speeds that would be replaced."""
     for force in model.forces:
-        for action in force.actions():
-            acts = isinstance(action, Across | AcrossAll) and action.joint == joint.name
-            if isinstance(action, AcrossAll) and acts and f"{joint.name}_wx" not in lost and joint.ball() is not None:
-                acts = False  # a drag on the angular velocity, which the twin has as well
-            if isinstance(action, Across) and acts:
-                acts = action.coordinate is None or action.coordinate in lost
-            if acts or (isinstance(action, OnCoordinate) and action.coordinate in lost):
-                name = getattr(force, "name", None) or force.type
-                raise NotSupported(f'the force "{name}" acts along the coordinates of joint "{joint.name}"')
+        if any(_acts_along(action, joint, lost) for action in force.actions()):
+            name = getattr(force, "name", None) or force.type
+            raise NotSupported(f'the force "{name}" acts along the coordinates of joint "{joint.name}"')
+
+
+def _acts_along(action: Action, joint: TreeJoint, lost: tuple[str, ...]) -> bool:
+    """Whether a force element acts along one of these coordinates or speeds of a joint."""
+    match action:
+        case Across():
+            return action.joint == joint.name and (action.coordinate is None or action.coordinate in lost)
+        case AcrossAll():
+            # a drag on the angular velocity, which the twin has, too, is no obstacle
+            kept = f"{joint.name}_wx" not in lost and joint.ball() is not None
+            return action.joint == joint.name and not kept
+        case OnCoordinate():
+            return action.coordinate in lost
+        case Between() | Push() | Twist() | Spin():
+            return False
+        case _:
+            assert_never(action)
 
 
 def regular_twin(system: System) -> System:
@@ -84,7 +94,7 @@ def regular_twin(system: System) -> System:
     Raises:
         NotSupported: the model cannot be written in quaternions; the message says why.
     """
-    return _kept(_twins, system, regular_charts(system))
+    return _kept(system, regular_charts(system))
 
 
 def body_twin(system: System) -> System:
@@ -93,7 +103,7 @@ def body_twin(system: System) -> System:
     Raises:
         NotSupported: the model cannot be written in these; the message says why.
     """
-    return _kept(_body_twins, system, body_charts(system))
+    return _kept(system, body_charts(system))
 
 
 def angle_twin(system: System, charts: Mapping[str, str]) -> System:
@@ -106,13 +116,13 @@ def angle_twin(system: System, charts: Mapping[str, str]) -> System:
     Raises:
         NotSupported: the model cannot be written in these; the message says why.
     """
-    key = repr(sorted(charts.items()))
-    twins = _angle_twins.setdefault(system, {}).setdefault(key, weakref.WeakKeyDictionary())
-    return _kept(twins, system, {joint: (chart_named(name), "rates") for joint, name in charts.items()})
+    return _kept(system, {joint: (chart_named(name), "rates") for joint, name in charts.items()})
 
 
-def _kept(twins: Twins, system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
-    found = twins.get(system)
+def _kept(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
+    key = tuple(sorted((joint, chart.name, axes) for joint, (chart, axes) in charts.items()))
+    twins = _twins.setdefault(system, {})
+    found = twins.get(key)
     if found is None:
         try:
             if system.written:
@@ -120,7 +130,7 @@ def _kept(twins: Twins, system: System, charts: Mapping[str, tuple[Chart, Axes]]
             found = compile_alike(system, model_in_charts(system, charts))
         except NotSupported as error:
             found = error
-        twins[system] = found
+        twins[key] = found
     if isinstance(found, NotSupported):
         raise NotSupported(str(found))
     return found

@@ -185,6 +185,6 @@ def inertia_times(A, B, C, angular, linear):
 
 @inlined
 def hand_over(row, at, arm, moment, force):
-    """Adds a spatial force, transformed by an arm, to the one at a column (Featherstone 2008, section 2.9)."""
+    """Adds a spatial force, transformed by an arm, to the one at a column (Featherstone 2008, section 2.8)."""
     increase(row, at, add(moment, cross(arm, force)))
     increase(row, at + 3, force)

@@ -6,10 +6,7 @@ derivatives by parameters.
 
 from __future__ import annotations
 
-import numba
-
-from pendula.numerics.compiled.native import view_at
-from pendula.numerics.compiled.records import record_dtype
+from pendula.numerics.compiled.records import record_dtype, records_at
 
 REVOLUTE, PRISMATIC, BALL, CHART = range(4)
 """kinds of hinges: two joints with one degree of freedom, the spherical joint, and a joint defined by expressions"""
@@ -30,9 +27,7 @@ body axes"""
 CLOSING = record_dtype(whole="kind child parent frame")
 """Rows of closing joints: a gap along a direction or an angle between two; hinges of the two points and of the
 direction (of an angle: ``child`` and ``parent`` are the hinges of its two directions)"""
-hinges_at, springs_at, loads_at, closings_at = (
-    view_at(numba.from_dtype(kind), kind.itemsize) for kind in (HINGE, SPRING, LOAD, CLOSING)
-)
+hinges_at, springs_at, loads_at, closings_at = map(records_at, (HINGE, SPRING, LOAD, CLOSING))
 """``hinges_at(address, count)``: the records at an address, in compiled code"""
 
 ROTATION, SHIFT, MASS, MOMENT, INERTIA, TURN, SENSE, ROTOR, NUMBERS = 0, 9, 12, 13, 16, 22, 23, 24, 32

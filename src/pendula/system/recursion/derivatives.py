@@ -205,7 +205,7 @@ def change_batch(ctx, batch, first, own, last):
     for i in range(first, last + 1):
         up = tree[i - 1].parent
         if up < first:
-            for k in range(9):
+            for k in range(ca.CHANGE_TURN):  # this recursion does not use the rotation
                 changes[i, k] = 0.0
         else:
             ca.carry_motion(frozen[i], changes[up], changes[i])

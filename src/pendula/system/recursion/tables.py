@@ -312,7 +312,7 @@ def _axis(hinge: Hinge) -> tuple[Expr, ...]:
 
 
 class Distinct:
-    """The different ones among many entries, and for every entry the index of its own.
+    """The distinct values among many entries, and for every entry the index of its value.
 
     Example:
         >>> found = Distinct(["a", "b", "a"])

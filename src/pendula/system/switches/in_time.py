@@ -1,6 +1,6 @@
 """Quantities of a model that depend on time alone: when they switch, and how quickly they change.
 
-A stepper evaluates forces only at its stages. While a mechanism is at rest its steps grow, and it would miss a pulse
+A stepper evaluates forces only at its stages. While a mechanism is at rest, its steps grow, and it could miss a pulse
 between two stages. So these quantities are evaluated beforehand on a fine grid: steps end where one of them switches,
 and smooth changes limit the step size.
 """

@@ -17,20 +17,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 
+from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.solvers.linear import PIVOT_TOLERANCE
 from pendula.numerics.taylor.integrate import Series
-from pendula.system import kernels as kn
 from pendula.system.code.llvm import write_prepare
 from pendula.system.code.module import build_module
 from pendula.system.code.program import CONSTANT, STATE
+from pendula.system.code.programs import prepared_rows
 from pendula.system.code.writer import Writer
 from pendula.system.layout import Array
 from pendula.system.taylor.ends import write_go, write_look
 from pendula.system.taylor.recurrences import Recurrences, Row, Sum
 
-LANES = 8
 _LARGE = 4_000  # operations; larger programs are optimized less
 _WINDOW = 48  # candidates considered for the next sum of a loop
 _BLOCK = 300  # lines of a basic block
@@ -81,15 +80,9 @@ def compile_series(found: Recurrences, lanes: int) -> NativeSeries:
 
 def bind_series(native: NativeSeries, vectors: Array, failure: str) -> Series:
     """Recurrences with parameters, one row per run or one for all; ``failure`` explains a failed solve."""
-    rows = np.empty((len(vectors), native.parameters + native.prepared))
-    rows[:, : native.parameters] = vectors
-    if native.prepared:
-        out = np.empty((len(vectors), native.prepared))
-        kn.evaluate_rows(native.prepare, 0, np.ascontiguousarray(vectors), out)
-        rows[:, native.parameters :] = out
     entries = (native.address, native.go, native.look)
     sizes = (native.lanes, native.components, native.rows, native.spare)
-    return Series(*entries, *sizes, parameters=rows, failure=failure, owner=native)
+    return Series(*entries, *sizes, parameters=prepared_rows(native, vectors), failure=failure, owner=native)
 
 
 def _together() -> dict[int, int]:

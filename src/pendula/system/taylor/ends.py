@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from pendula.numerics.taylor.steps import DEFECT, GROWTH, Control
+from pendula.numerics.taylor.steps import (
+    DEFECT,
+    EARLIER,
+    EARLIEST,
+    EXCESS,
+    FINITE,
+    GROWTH,
+    LARGEST,
+    LAST,
+    LAST_BUT_ONE,
+    RTOL,
+    STAY,
+    TIME,
+    Control,
+    H,
+    find_control,
+)
 from pendula.system.code.writer import Writer
 
 
@@ -11,17 +27,17 @@ def write_go(text: Writer, stride: int, components: int) -> str:
 
     Horner's rule evaluates the polynomials and their derivatives, three components per loop.
     """
-    control, n = Control(components), components
+    control, n = find_control(components), components
     text.lines += [
         f"%top.offset = mul i64 %order, {stride}",
         "%top = getelementptr i8, ptr %rows, i64 %top.offset",
     ]
-    stay = text.compare("gt", text.load("%control", control.STAY), text.number(0.5))
+    stay = text.compare("gt", text.load("%control", STAY), text.number(0.5))
     for first in range(0, n, 3):
         _horner(text, stride, range(first, min(first + 3, n)), control, stay)
     before = text.load("%rows", n)
     text.store("%control", control.before + n, before)
-    text.store("%rows", n, text.load("%control", control.TIME))
+    text.store("%rows", n, text.load("%control", TIME))
     return text.function("@go(ptr noalias %control, ptr noalias %rows, i64 %order)")
 
 
@@ -30,7 +46,7 @@ def _horner(text: Writer, stride: int, components: range, control: Control, stay
     zero = text.number(0.0)
     text.lines.append(f"br label %{tag}.before")
     text.label(f"{tag}.before")
-    h = text.load("%control", control.H)
+    h = text.load("%control", H)
     first = {i: text.load("%top", i) for i in components}
     text.lines.append(f"br label %{tag}")
     text.label(tag)
@@ -66,7 +82,7 @@ def _horner(text: Writer, stride: int, components: range, control: Control, stay
 
 def write_look(text: Writer, stride: int, components: int, coordinates: int) -> str:
     """``look(control, rows, order)``: the defect of the derivatives, and the sizes of the last terms of the series."""
-    control, n = Control(components), components
+    control, n = find_control(components), components
     text.lines += [
         f"%top.offset = mul i64 %order, {stride}",
         "%top = getelementptr i8, ptr %rows, i64 %top.offset",
@@ -77,8 +93,8 @@ def write_look(text: Writer, stride: int, components: int, coordinates: int) -> 
     ]
     zero = text.number(0.0)
     finite = excess = largest = last = before = earlier = earliest = zero
-    h = text.size(text.load("%control", control.H))
-    rtol = text.load("%control", control.RTOL)
+    h = text.size(text.load("%control", H))
+    rtol = text.load("%control", RTOL)
     for i in range(n):
         y, slope = text.load("%rows", i), text.load("%first", i)
         terms = text.load("%top", i), text.load("%below", i)
@@ -98,12 +114,12 @@ def write_look(text: Writer, stride: int, components: int, coordinates: int) -> 
         earlier = text.larger(earlier, text.op("mul", second, share))
         earliest = text.larger(earliest, text.op("mul", third, share))
     found = {
-        control.EARLIER: earlier,
-        control.EARLIEST: earliest,
-        control.FINITE: finite,
-        control.EXCESS: excess,
-        control.LARGEST: largest,
+        EARLIER: earlier,
+        EARLIEST: earliest,
+        FINITE: finite,
+        EXCESS: excess,
+        LARGEST: largest,
     }
-    for place, value in (found | {control.LAST: last, control.LAST_BUT_ONE: before}).items():
+    for place, value in (found | {LAST: last, LAST_BUT_ONE: before}).items():
         text.store("%control", place, value)
     return text.function("@look(ptr noalias %control, ptr noalias readonly %rows, i64 %order)")

@@ -1,4 +1,6 @@
-"""The articulated-body algorithm for trees in a plane, for any scalar type, with a third of the numbers.
+"""The articulated-body algorithm (Featherstone 2008, table 7.1) for trees in a plane, for any scalar type.
+
+Planar vectors (section 2.16) have three entries instead of six, so it computes with a third of the numbers.
 
 Joints are revolute about z or prismatic in x-y. A frame has an absolute angle; its articulated inertia is
 
@@ -103,7 +105,7 @@ def place(hinges, numbers, gx, gy, q, v, drives, efforts, torques, w):
 
 @compiled_part(fastmath=FUSED, forceinline=True)
 def articulate(hinges, w):
-    """Articulated inertias and bias forces, from the tips to ground."""
+    """Articulated inertias and bias forces, from the tips to ground (table 7.1, second pass)."""
     zero = w[0, S]
     for i in range(hinges.shape[0], 0, -1):
         hinge = hinges[i - 1]
@@ -152,7 +154,7 @@ def articulate(hinges, w):
 
 @compiled_part(fastmath=FUSED, forceinline=True)
 def accelerate(hinges, w, out):
-    """Accelerations of hinges and v', from ground to the tips."""
+    """Accelerations of hinges and v', from ground to the tips (table 7.1, third pass)."""
     for i in range(1, hinges.shape[0] + 1):
         hinge = hinges[i - 1]
         x, z = w[hinge.parent], w[i]
