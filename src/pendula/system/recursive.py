@@ -156,10 +156,6 @@ class RecursiveSystem(System):
             raise NotSupported("dynamics_of_eight supports no loops, and nothing that depends on time or expressions")
         return in_lanes(self.dynamics(parameters), self.tables, self.numbers(parameters))
 
-    def series(self, parameters: Parameters = None, *, lanes: int = 1) -> Series:
-        """Taylor series, from the symbolic equations."""
-        return series_of(self, parameters, lanes)
-
     # -- expressions to watch -------------------------------------------------------------------
 
     def symbols(self) -> dict[str, Any]:
