@@ -10,6 +10,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
+from pendula.analysis.equilibria.poles import in_quaternions
 from pendula.analysis.equilibria.turning import spun
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear.kinks import refuse_kinks
@@ -110,7 +111,7 @@ def linearize(
     Z, rows = (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point)
     model = _assembled(system, frame, point, terms, Z, rows, residual)
     if has_no_mass(model.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
-        if np.any(point.v) and (instead := in_quaternions(system, point)) is not None:
+        if np.any(point.v) and (instead := _in_quaternions(system, point)) is not None:
             return instead
         from pendula.analysis.linear.regular_chart import in_regular_chart
 
@@ -128,21 +129,16 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
             return at if at.system is system else replace(at, system=system)
         held = at.inputs if inputs is None else inputs
         given = at.parameters if parameters is None else parameters
-        return equilibrium_at(system, at.state, inputs=held if len(at.inputs) else None, parameters=given, name=at.name)
+        return equilibrium_at(system, at.state, inputs=held, parameters=given, name=at.name)
     return equilibrium_at(system, at, inputs=inputs, parameters=parameters)
 
 
-def in_quaternions(system: System, point: Equilibrium) -> LinearModel | None:
+def _in_quaternions(system: System, point: Equilibrium) -> LinearModel | None:
     """The linear model of a steady motion with quaternions in all ball joints; None if the forces use their angles."""
-    from pendula.analysis.equilibria.poles import twin_of
-
-    twin = twin_of(system)
-    if twin is None:
+    there = in_quaternions(system, point.q, point.v, point.parameters)
+    if there is None:
         return None
-    state = twin.state(point.q, point.v, point.parameters)
-    found = linearize(
-        twin.system, state, inputs=point.inputs if len(point.inputs) else None, parameters=point.parameters
-    )
+    found = linearize(*there, inputs=point.inputs, parameters=point.parameters)
     remark = (
         f"the coordinates {', '.join(system.layout.coordinates[:6])} are singular in this steady motion; the linear "
         "model describes orientations by quaternions instead"
@@ -199,7 +195,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
 
 def balance_of(system: System, point: Equilibrium) -> Balance:
     """The balance of forces at an equilibrium."""
-    return Balance(system, point.inputs if len(point.inputs) else None, point.parameters, point.spin)
+    return Balance(system, point.inputs, point.parameters, point.spin)
 
 
 def body_turning(system: System, v: Array, spin: Array | None = None) -> Array:
@@ -311,12 +307,10 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
     at, Z = exact.at, exact.Z
     chosen = chosen_speeds(Z)
     lengths = frame_of(system).steps[chosen]
-    inputs = at.inputs if len(at.inputs) else None
 
     def accelerations(e: Array, rate: Array, du: Array) -> Array:
         q, v = displaced(system, at, Z, e, rate)
-        u = None if inputs is None else inputs + du
-        return np.asarray(system.accelerations(q, v, inputs=u, parameters=at.parameters)[chosen])
+        return np.asarray(system.accelerations(q, v, inputs=at.inputs + du, parameters=at.parameters)[chosen])
 
     n, nu = Z.shape[1], len(at.inputs)
     zero, none = np.zeros(n), np.zeros(nu)

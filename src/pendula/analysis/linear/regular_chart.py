@@ -218,7 +218,7 @@ def _compare_nearby(
         rates.append(NEAR * rng.normal(size=n))
     q, rate = np.array(places), np.array(rates)
     v = np.linalg.solve(_moves(system, q, point)[:, rows], rate[..., None])[..., 0]
-    a = system.accelerations(q, v, inputs=point.inputs if len(point.inputs) else None, parameters=parameters)
+    a = system.accelerations(q, v, inputs=point.inputs, parameters=parameters)
     motion = system.body_motion(q, v, a, parameters=parameters)
     bodies = np.concatenate([motion.angular_acceleration, motion.acceleration], axis=-1).reshape(len(q), -1)[:, rows]
     R0, r0 = system.poses(point.q, parameters=parameters)

@@ -41,7 +41,7 @@ def without_doubtful_stiffness(model: LinearModel) -> LinearModel:
     if not small or system.in_joints.system is not system:
         return model
     try:
-        forces = forces_on_speeds(Balance(system, at.inputs if len(at.inputs) else None, at.parameters), at.v)
+        forces = forces_on_speeds(Balance(system, at.inputs, at.parameters), at.v)
     except Undecidable:
         return model
     length = typical_length(system, at.parameters)

@@ -141,14 +141,13 @@ def _power_against(model: LinearModel, system: System) -> str:
     at, n = model.at, model.Z.shape[1]
     length = typical_length(system, at.parameters)
     reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
-    inputs = at.inputs if len(at.inputs) else None
     one_way = False
     for directions in _rates_to_try(model, reach, rng):
         worst, across, size = 0.0, 0.0, 1e-300
         for k, direction in enumerate(directions):
             h = NEARBY * 2.0 ** -(k % 5)
             q, v = displaced(system, at, model.Z, h * reach * rng.uniform(-1, 1, size=n), h * direction)
-            given = {"inputs": inputs, "parameters": at.parameters}
+            given = {"inputs": at.inputs, "parameters": at.parameters}
             there, back = (float(system.power(q, x, **given)) for x in (v, 2 * at.v - v))
             worst, across = max(worst, there + back), max(across, abs(there - back))
             size = max(size, abs(there), abs(back))
@@ -200,7 +199,7 @@ def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bo
     if system.in_joints.system is not system or not np.array_equal(model.N, np.eye(n)):
         return None
     try:
-        tape, rows = forces_on_speeds(Balance(system, at.inputs if len(at.inputs) else None, at.parameters), at.v)
+        tape, rows = forces_on_speeds(Balance(system, at.inputs, at.parameters), at.v)
     except Undecidable:
         return None
     length = typical_length(system, at.parameters)

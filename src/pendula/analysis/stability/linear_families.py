@@ -54,13 +54,12 @@ def same_along(model: LinearModel, families: Array) -> bool:
     from scipy.optimize import linear_sum_assignment  # slow to load
 
     assert system is not None
-    inputs = at.inputs if len(at.inputs) else None
     roots = _roots(model, model)
     for e in [e for direction in (*families.T, families.sum(axis=1)) for e in _others(model, direction)]:
         q, _ = displaced(system, at, model.Z, e, 0.0 * e)
         try:
             v = steady_speeds(system, at, q)
-            there = linearize(system, State(0.0, q, v, system.layout), inputs=inputs, parameters=at.parameters)
+            there = linearize(system, State(0.0, q, v, system.layout), inputs=at.inputs, parameters=at.parameters)
             gaps = np.abs(roots[:, None] - _roots(there, model))
         except PendulaError:
             return False

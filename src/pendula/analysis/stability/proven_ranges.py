@@ -116,9 +116,9 @@ class _Prover:
         if first.system is not joints:
             raise Undecidable("proofs over a parameter need the joints' coordinates")
         self.v, self.q = first.v, first.q
-        balance = Balance(joints, first.inputs if len(first.inputs) else None, first.parameters)
+        balance = Balance(joints, first.inputs, first.parameters)
         varying = Varying.of(balance, parameter, base)
-        if any(len(p.inputs) and np.any(p.inputs != first.inputs) for _, p in stretch.points):
+        if any(np.any(p.inputs != first.inputs) for _, p in stretch.points):
             raise Undecidable("inputs change with the parameter")
         try:
             make = motion_tape if joints.loop_rows else matrix_tape
