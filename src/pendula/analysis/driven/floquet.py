@@ -23,7 +23,7 @@ from pendula.simulation.settings import read_tolerance
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
-from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import TangentSpace, deviation_callback, tangent_space
@@ -313,8 +313,7 @@ def _missed(system: System, start: State, end: State, space: TangentSpace) -> Ar
 
 def _size(system: System, around: _Around, period: float, vector: Array) -> float:
     """A scaled norm of what a motion missed: radians, typical lengths, and both per period."""
-    kinds = [system.layout.speed_kinds[k] for k in around.space.chosen]
-    unit = np.array([1.0 if kind == "angle" else typical_length(system, vector) for kind in kinds])
+    unit = typical_steps(system, vector)[list(around.space.chosen)]
     return float(np.abs(around.missed / np.concatenate([unit, unit / period])).max(initial=0.0))
 
 

@@ -13,7 +13,7 @@ from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
 from pendula.analysis.equilibria.families import find_directions, stationary_at
 from pendula.analysis.equilibria.poles import at_pole, in_quaternions
 from pendula.analysis.equilibria.spins import with_spins
-from pendula.analysis.equilibria.stationary import Stationary, speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
 from pendula.arguments import read_table
@@ -295,8 +295,7 @@ def _seen_in_quaternions(balance: Balance, at: Equilibrium) -> Equilibrium:
 
 def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float], ...]:
     """Scaled directions, by columns, as speeds by name."""
-    sizes = speed_sizes(balance)
-    return tuple(_named(balance.system, sizes * directions[:, k]) for k in range(directions.shape[1]))
+    return tuple(_named(balance.system, balance.steps * directions[:, k]) for k in range(directions.shape[1]))
 
 
 def _named(system: System, direction: Array) -> dict[str, float]:

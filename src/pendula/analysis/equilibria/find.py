@@ -25,7 +25,7 @@ from pendula.analysis.equilibria.poles import searches_in_twin
 from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
 from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
-from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of
 from pendula.analysis.equilibria.turning import Turning, read_turning
 from pendula.arguments import read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
@@ -388,9 +388,8 @@ def _problem(balance: Balance, turning: Turning, domain: Domain, rng: np.random.
         raise LoopNotClosed(
             "no pose with closed loops was found in the box.\n  Try: a larger box, or check the lengths."
         )
-    sizes = speed_sizes(balance)
     with np.errstate(all="ignore"):
-        weight = np.abs(balance.forces(q, rough.speeds(q)) * sizes)
+        weight = np.abs(balance.forces(q, rough.speeds(q)) * balance.steps)
         stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=2)
     rows = np.maximum(weight, stiffness)
     rows = rows[np.isfinite(rows).all(axis=1)]

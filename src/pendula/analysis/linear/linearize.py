@@ -22,7 +22,7 @@ from pendula.numerics.quick.independent import best_rows
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import independent_rows
-from pendula.system.orientation import maps as orientations
+from pendula.system.orientation.maps import moved
 from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.system import System
 
@@ -250,26 +250,11 @@ def has_no_mass(M: Array, lengths: Array) -> bool:
 # --- whether coefficients are constant --------------------------------------------------------------------
 
 
-def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Array:
-    """Coordinates of a steady motion after a time: constant rates, and a constant angular velocity of ball joints."""
-    return orientations.moved(system, q, t * v)
-
-
-def spin(system: System, v: Array) -> float:
-    """The largest rate of an angle [rad/time]."""
-    if not np.count_nonzero(v):
-        return 0.0
-    angles = [abs(x) for x, kind in zip(v, system.layout.speed_kinds, strict=True) if kind == "angle"]
-    return float(max(angles, default=0.0))
-
-
 def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     """Raises UsageError if M, C, K, G or F change along the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
     given = {"spin": point.spin}
-    aside = terms_at(
-        system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest, **given
-    )
+    aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps), *rest, **given)
     mass = float(np.abs(terms.M).max())
     turning = balance_of(system, point).by_turning(point.q, point.v)
     stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
@@ -290,7 +275,7 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
 def _terms_later(system: System, point: Equilibrium, t: float) -> Terms:
     """The terms at a later time of a steady motion, in axes that do not take part in the spin of bodies."""
     spin = np.zeros(len(point.v)) if point.spin is None else point.spin
-    q, S = spun(system, moved(system, point.q, point.v - spin, t, point.parameters), spin * t)
+    q, S = spun(system, moved(system, point.q, t * (point.v - spin)), spin * t)
     rest = (point.inputs, point.multipliers, point.parameters)
     found = terms_at(system, q, S.T @ point.v, *rest, t=t, spin=point.spin)
     if point.spin is None:
@@ -334,7 +319,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
 
 def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) -> tuple[Array, Array]:
     """A state near an equilibrium, displaced by e with rates e' and projected onto the constraints."""
-    q = moved(system, at.q, Z @ e, 1.0, at.parameters)
+    q = moved(system, at.q, Z @ e)
     if not system.loop_rows:
         return q, at.v + Z @ rate
     chosen = chosen_speeds(Z)
@@ -344,7 +329,7 @@ def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) 
         gap = system.gaps(q, parameters=at.parameters)[0][: system.loop_rows]
         step = np.zeros(len(Z))
         step[rest] = np.linalg.lstsq(G[:, rest], -gap, rcond=None)[0]
-        q = moved(system, q, step, 1.0, at.parameters)
+        q = moved(system, q, step)
         G = system.constraint_jacobian(q, parameters=at.parameters)
         if np.abs(step).max(initial=0.0) < 1e-15:
             break

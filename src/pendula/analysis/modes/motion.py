@@ -226,9 +226,9 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
 
 def system_behind(linear: LinearModel) -> System:
     """The system of a linear model, whose coordinates must be those of the model."""
-    if chart := getattr(linear, "displacements", ""):
+    if linear.displacements:
         raise NotSupported(
-            f"the coordinates of the system are singular at this point: {chart}.\n"
+            f"the coordinates of the system are singular at this point: {linear.displacements}.\n"
             '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
         )
     if linear.system is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pendula.analysis.equilibria.balance import null_basis
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.poles import in_quaternions
 from pendula.analysis.equilibria.spins import spin_columns
@@ -163,8 +164,7 @@ class _Group:
         away = inner @ np.linalg.solve(inner.T @ M @ inner, inner.T @ M)  # removes the motion of the mass centre
         lift = np.linalg.pinv(inner)
         own = lift @ away @ shapes[:, ~moving]
-        _, sizes, right = np.linalg.svd(own)
-        still = right[int(np.sum(sizes > 1e-9 * sizes[0])) :].T
+        still = _null(own)
         found = cls(
             model,
             tuple(s for s in symmetries if s.kind != "shift"),
@@ -402,9 +402,7 @@ class _Bodies:
 
 def _null(rows: Array) -> Array:
     """An orthonormal basis of the null space, by columns."""
-    _, sizes, right = np.linalg.svd(rows)
-    rank = int(np.sum(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    return np.asarray(right[rank:].T)
+    return null_basis(rows, BELONGS)
 
 
 def _span(columns: Array) -> Array:
