@@ -100,7 +100,12 @@ class Floquet:
     @property
     def radius(self) -> float:
         """Spectral radius: modulus of the largest nontrivial multiplier."""
-        return float(np.abs(self.multipliers[: len(self.multipliers) - self.trivial]).max(initial=0.0))
+        return float(np.abs(self.nontrivial).max(initial=0.0))
+
+    @property
+    def nontrivial(self) -> Array:
+        """The multipliers without those 1 that only follow the motion itself."""
+        return self.multipliers[: len(self.multipliers) - self.trivial]
 
     @property
     def stable(self) -> bool:
@@ -363,10 +368,7 @@ def _judged(
     from scipy import linalg  # slow to load
 
     conservative = bool(system.equations.power_is_zero)
-    matrix = M = around.matrix
-    n = len(M) // 2
-    scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds times period: all entries of one size
-    M = M * scale[:, None] / scale
+    M = per_period(around.matrix, period)
     values, left, right = linalg.eig(M, left=True)
     product = abs(np.prod(values) - 1)
     error = ACCURACY * tol * max(1.0, float(np.abs(M).max()))
@@ -387,10 +389,17 @@ def _judged(
         exponents = np.log(values.astype(complex)) / period
     speeds = [system.layout.speeds[k] for k in around.space.chosen]
     return Floquet(
-        values, exponents, verdict, reason, period, matrix, (*(f"along {n}" for n in speeds), *speeds), conservative,
-        float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,
+        values, exponents, verdict, reason, period, around.matrix, (*(f"along {n}" for n in speeds), *speeds),
+        conservative, float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,
         system.model.name,
     )  # fmt: skip
+
+
+def per_period(M: Array, period: float) -> Array:
+    """The monodromy matrix of deviations (ds, dv times the period), whose entries are of comparable size."""
+    n = len(M) // 2
+    scale = np.concatenate([np.ones(n), np.full(n, period)])
+    return M * scale[:, None] / scale
 
 
 def _along_motion(

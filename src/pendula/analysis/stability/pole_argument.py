@@ -52,7 +52,7 @@ def minimum_at_pole(place: Place) -> str:
         raise Undecidable("a pole of quaternions, of closed loops or in a steady motion")
     eq = exact_rows(balance)
     numbers = numbers_at_rest(balance, place.v)
-    masses = system.mass_matrix(place.q, 0.0, parameters=balance.parameters).diagonal() * place.balance.steps ** 2
+    masses = system.mass_matrix(place.q, 0.0, parameters=balance.parameters).diagonal() * place.balance.steps**2
     idle = [k for k, m in enumerate(masses.tolist()) if m <= NO_MASS * masses.max()]
     others = [k for k in range(len(masses)) if k not in idle]
     values = system.layout.parameter_values(balance.parameters)
