@@ -113,17 +113,8 @@ class Study:
 
 
 _PARTS = (
-    "equations",
-    "certificate",
-    "equilibria",
-    "spectrum",
-    "modes",
-    "motions",
-    "floquet",
-    "driven",
-    "responses",
-    "run",
-)
+    "equations", "certificate", "equilibria", "spectrum", "modes", "motions", "floquet", "driven", "responses", "run",
+)  # fmt: skip
 
 
 def study(
@@ -279,24 +270,14 @@ def _modes(s: Study) -> Modes:
 
 
 def _motions(s: Study) -> dict[str, Any]:
-    found, system = _needed(s.modes, "no modes to show"), s.system
-    notes = {}
+    found, notes = _needed(s.modes, "no modes to show"), {}
     if found.linear.chart:
-        assert found.linear.system is not None  # linearize keeps it
-        system = found.linear.system
         notes["motions"] = "drawn by displacements of bodies, because the joint coordinates are singular here"
-    motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
+    motions = [_motion(found, mode.number) for mode in found.modes[:MOST_PLAYED]]
     return {"motions": tuple(motions), "notes": notes}
 
 
-def _pose(s: Study) -> dict[str, float]:
-    """Joint coordinates at the chosen equilibrium, by name."""
-    at = _needed(s.at, "no equilibrium to oscillate about")
-    q, _ = s.system.in_joints.read(at.q, at.v, parameters=at.parameters)
-    return dict(zip(s.system.in_joints.layout.coordinates, map(float, q), strict=True))
-
-
-def _motion(system: System, found: Modes, number: int) -> ModeMotion:
+def _motion(found: Modes, number: int) -> ModeMotion:
     """An animated mode, scaled by its displacements; the amplitude is halved until the loops close."""
     amplitude = visible_amplitude(found, number)
     for _ in range(6):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.symmetry.geometry import Geometry
 from pendula.arguments import read_names, read_number
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import parse
 from pendula.model.names import suggestion
 from pendula.simulation.predictability import first_above
 from pendula.simulation.trajectory import Trajectory
@@ -110,10 +110,9 @@ def _chosen(name: str, known: dict[str, Any]) -> str:
 def _paths(run: Trajectory, count: int) -> dict[str, Array]:
     """World positions of every named point of every body."""
     R, r = run.system.poses(run.q[:count], run.t[:count], parameters=run.parameters)
-    values = run.layout.parameter_values(run.parameters)
+    geometry = Geometry(run.system.model, run.layout.parameter_values(run.parameters))
     found = {}
     for k, body in enumerate(run.layout.bodies):
         for name, place in run.system.model.body(body).named_points().items():
-            local = np.array([parse(x).evaluate(values) for x in place])
-            found[f"{body}.{name}"] = r[:, k] + R[:, k] @ local
+            found[f"{body}.{name}"] = r[:, k] + R[:, k] @ geometry.vector(place)
     return found

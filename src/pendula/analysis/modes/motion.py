@@ -10,8 +10,8 @@ import numpy as np
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import Modes
+from pendula.analysis.symmetry.geometry import Geometry
 from pendula.errors import LoopNotClosed, NotSupported, UsageError
-from pendula.model.expressions.expression import parse
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
@@ -158,11 +158,12 @@ def visible_amplitude(modes: Modes, number: int = 1) -> float:
 
 def _points(motion: ModeMotion, q: Array) -> Array:
     """Origins, mass centres and ends of all bodies in world axes, at every row of q; the ground's origin too."""
-    system, values = motion.system, motion.layout.parameter_values(motion.parameters)
+    system = motion.system
+    geometry = Geometry(system.model, motion.layout.parameter_values(motion.parameters))
     R, r = system.poses(q, np.zeros(len(q)), parameters=motion.parameters)
     found = [np.zeros((len(q), 3))]
     for k, name in enumerate(motion.layout.bodies):
-        places = {tuple(parse(x).evaluate(values) for x in p) for p in system.model.body(name).named_points().values()}
+        places = {tuple(geometry.vector(p).tolist()) for p in system.model.body(name).named_points().values()}
         found += [r[:, k] + R[:, k] @ np.array(place) for place in sorted(places)]
     return np.stack(found, axis=1)
 
