@@ -20,6 +20,7 @@ from pendula.analysis.modes.harmonic import HarmonicResponse, harmonic_response
 from pendula.analysis.modes.modes import Modes, modes
 from pendula.analysis.modes.motion import ModeMotion, mode_motion, visible_amplitude
 from pendula.analysis.stability.verdict import Stability, stability
+from pendula.arguments import read_positive
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, NotSupported, PendulaError, UsageError
@@ -152,11 +153,10 @@ def study(
         3.836
     """
     tell = on_progress or (lambda what: None)
-    if duration is not None and not 0 < duration < float("inf"):
-        raise UsageError(f"the duration must be positive, found {duration!r}")
+    length = OTHERWISE if duration is None else read_positive(duration, "the duration")
     tell("compiling")
     expect_study()
-    made = _Maker(Study(model, compile_system(model), float(duration or OTHERWISE), at), tell)
+    made = _Maker(Study(model, compile_system(model), length, at), tell)
     made.study.system.in_joints.state(start)  # refuses unknown names before anything is computed
     made.add("equations", "equations of motion", _equations)
     made.add("certificate", "formulations against each other", _certificate)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.symmetry.geometry import Geometry
-from pendula.arguments import read_names, read_number
+from pendula.arguments import read_names, read_positive
 from pendula.errors import UsageError
 from pendula.model.names import suggestion
 from pendula.simulation.predictability import first_above
@@ -63,7 +63,7 @@ def separation(
     if set(first.layout.bodies) != set(second.layout.bodies):
         raise UsageError("the two runs belong to different mechanisms: the names of their bodies differ")
     length = typical_length(first.system, first.parameters)
-    limit = SMALL_PART * length if threshold is None else _positive(threshold)
+    limit = SMALL_PART * length if threshold is None else read_positive(threshold, "the threshold", "length")
     names, distances = _distances(first, second, count, points)
     largest = np.argmax(distances, axis=1)
     distance = distances[np.arange(count), largest]
@@ -77,13 +77,6 @@ def separation(
         unit=units.length,
         time_unit=units.time,
     )
-
-
-def _positive(threshold: float) -> float:
-    length = read_number(threshold, "the threshold")
-    if not 0 < length < np.inf:
-        raise UsageError(f"the threshold must be a positive length, found {threshold!r}")
-    return length
 
 
 def _distances(

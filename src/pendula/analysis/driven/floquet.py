@@ -12,7 +12,7 @@ from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_peri
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium, closed_state
 from pendula.analysis.linear.kinks import refuse_kinks
-from pendula.arguments import read_count, read_number
+from pendula.arguments import read_count, read_positive
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
@@ -234,15 +234,14 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
             given = parse(given).evaluate(values)
         except ExpressionError as error:
             raise UsageError(f"the period {given!r}: {error}") from None
-    if not 0 < read_number(given, "the period") < np.inf:
-        raise UsageError(f"the period must be a positive number, found {given!r}")
-    off = period_error(system, float(given), vector)
+    period = read_positive(given, "the period")
+    off = period_error(system, period, vector)
     if off > PERIODIC:
         raise UsageError(
-            f"{given:.9g} {system.layout.time_unit} is not a period of the driving: forces differ by {off:.2g} of "
+            f"{period:.9g} {system.layout.time_unit} is not a period of the driving: forces differ by {off:.2g} of "
             "their size after it.\n  Try: omit the period, so that it is found from the model."
         )
-    return float(given)
+    return period
 
 
 def _state(given: System, system: System, at: Any, vector: Array) -> State:

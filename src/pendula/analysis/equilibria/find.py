@@ -27,7 +27,7 @@ from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of
 from pendula.analysis.equilibria.turning import Turning, read_turning
-from pendula.arguments import read_seed
+from pendula.arguments import read_count, read_number, read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
@@ -276,7 +276,7 @@ def _proof(
     on_progress: Callable[[int, int], None] | None,
 ) -> Proof | str | None:
     """A proof by structure or by interval arithmetic; a sentence or None if there is none."""
-    if seconds is not None and not (isinstance(seconds, (int, float)) and seconds > 0.0):
+    if seconds is not None and not read_number(seconds, "prove") > 0.0:
         raise UsageError(f"prove must be a positive number of seconds, found {seconds!r}")
     proof = prove_tree(balance, v) if everywhere else None
     if proof is not None and seconds is None:
@@ -374,9 +374,7 @@ def _refuse_time(system: System, balance: Balance, v: Array) -> None:
 def _count(starts: int | None, freedoms: int) -> int:
     if starts is None:
         return int(64 * 2 ** min(freedoms, 5)) if freedoms <= 12 else max(16, 8192 // freedoms)
-    if not isinstance(starts, int) or not 1 <= starts <= MOST_STARTS:
-        raise UsageError(f"starts must be an integer from 1 to {MOST_STARTS}, found {starts!r}")
-    return starts
+    return read_count(starts, "starts", MOST_STARTS)
 
 
 def _problem(balance: Balance, turning: Turning, domain: Domain, rng: np.random.Generator) -> Stationary:

@@ -11,6 +11,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import Modes
 from pendula.analysis.symmetry.geometry import Geometry
+from pendula.arguments import read_count, read_positive
 from pendula.errors import LoopNotClosed, NotSupported, UsageError
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble
@@ -18,6 +19,7 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System, has_gaps
 
 FRAMES = 97
+MOST_FRAMES = 5000
 JUMP = 5.0
 """a step between frames beyond this multiple of the linear step means that the mechanism changed its assembly mode"""
 SHOWN = 2.0
@@ -26,8 +28,6 @@ WITHOUT_ANGLES = 0.1
 """default amplitude if no angle moves, as a fraction of a typical length"""
 WITH_ANGLES = 0.3
 """default amplitude of the angle that moves most [rad]"""
-
-
 VISIBLE = 0.2
 """displacement of the point that moves most, as a fraction of the size of the mechanism, that is seen well"""
 LARGEST = 8 / 3
@@ -99,8 +99,7 @@ def mode_motion(
         ('theta2', 0.2)
     """
     linear, mode = modes.linear, modes[number]
-    if not isinstance(frames, int) or not 5 <= frames <= 5000:
-        raise UsageError(f"frames must be an integer from 5 to 5000, found {frames!r}")
+    frames = read_count(frames, "frames", MOST_FRAMES, least=5)
     span = mode.period if mode.kind == OSCILLATION and mode.period is not None else SHOWN
     turns = np.exp(2j * np.pi * np.linspace(0.0, 1.0, frames))
     if linear.displacements and linear.system is not None:
@@ -189,11 +188,10 @@ def _amplitude(system: System, linear: LinearModel, largest: int, given: float |
         if system.layout.coordinate_kinds[largest] == "length":
             return WITHOUT_ANGLES * typical_length(system, linear.at.parameters)
         return WITH_ANGLES
-    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
-        raise UsageError(f"the amplitude must be a positive number, found {given!r}")
-    if given > np.pi and system.layout.coordinate_kinds[largest] == "angle":
+    size = read_positive(given, "the amplitude")
+    if size > np.pi and system.layout.coordinate_kinds[largest] == "angle":
         raise UsageError(f"the amplitude of an angle must be at most pi (in radians), found {given!r}; try 0.3")
-    return float(given)
+    return size
 
 
 def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[Array, float]:

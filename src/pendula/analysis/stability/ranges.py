@@ -20,7 +20,7 @@ from pendula.analysis.stability.energy_argument import reduced_stiffness
 from pendula.analysis.stability.following import follow, meets, off_axis, state_near, through_axis, through_zero
 from pendula.analysis.stability.proven_ranges import Stretch, proven_over
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
-from pendula.arguments import read_count, read_number
+from pendula.arguments import read_count, read_number, read_positive
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
@@ -428,8 +428,7 @@ class _Study:
 
     def proven(self, found: StabilityRanges, seconds: float) -> StabilityRanges:
         """The same ranges with what interval arithmetic proves of them."""
-        if not (np.isfinite(seconds) and seconds > 0.0):
-            raise UsageError(f"prove must be a positive number of seconds, found {seconds!r}")
+        seconds = read_positive(seconds, "prove", "number of seconds")
         stretches = []
         for part in found.ranges:
             points = [
