@@ -38,9 +38,9 @@ MOST_DERIVED = 12
 MOST_CHECKED = 24
 """largest number of speeds for which all formulations are compared"""
 MOST_PROVEN = 3
-"""Mechanisms with at most this many speeds get a proof that no equilibrium is missing, if one is found ..."""
+"""largest number of speeds for which a proof is attempted that no equilibrium is missing"""
 PROOF_SECONDS = 1.0
-"""... in this time [s]."""
+"""time limit of that proof [s]"""
 MOST_JUDGED = 64
 """largest number of equilibria whose stability is determined"""
 MOST_PLAYED = 6
@@ -57,11 +57,11 @@ MANY = 30
 """number of speeds above which the search for equilibria uses fewer starts"""
 SAMPLES = 600
 PERIODS = 5
-"""periods of the slowest mode that a simulation lasts by default, ..."""
+"""default duration of the simulation, in periods of the slowest mode"""
 FAST_PERIODS = 200
-"""... but no more than this many of the fastest one,"""
+"""largest default duration, in periods of the fastest mode"""
 OTHERWISE = 10.0
-"""or this time without modes that oscillate [time unit]"""
+"""default duration if no mode oscillates [time unit]"""
 
 
 @dataclass(frozen=True)

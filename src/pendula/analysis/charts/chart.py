@@ -151,7 +151,7 @@ def read_axes(system: System, x: Any, y: Any, samples: int | tuple[int, int]) ->
     """The two axes and numbers of samples, checked.
 
     Raises:
-        UsageError: an axis is not a name with two increasing numbers, a parameter is unknown, or there are few samples.
+        UsageError: an axis is not a name with two increasing numbers, a parameter is unknown, or samples are too few.
     """
     axes = []
     for given in (x, y):

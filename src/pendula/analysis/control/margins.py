@@ -21,8 +21,8 @@ from pendula.words import counted, readable, some
 class Margins:
     """Margins of a loop with one input and one output under negative feedback, u = -L u.
 
-    Without a closed loop that decays there are no margins: they are then nan, and ``stable_gains`` tells for which
-    factors the loop would be stable. A mechanism that is unstable without feedback also has a least gain:
+    If the closed loop does not decay, it has no margins: they are nan, and ``stable_gains`` lists the factors of the
+    gain for which it would decay. A mechanism that is unstable without feedback also has a least gain:
     ``gain_reduction`` is the factor down to which the gain may fall.
 
     Attributes:

@@ -37,7 +37,7 @@ class Lost:
         eigenvalue: s of its time course exp(s t).
         direction: coefficients of the coordinates e.
         text: the direction in words.
-        decays: whether the motion decays by itself.
+        decays: whether the motion decays without control.
         size: singular value of the test, relative; zero up to rounding.
 
     Example:
@@ -86,7 +86,7 @@ class Reach:
 
     @property
     def enough(self) -> bool:
-        """Whether all that is lost decays by itself: stabilizable, or detectable."""
+        """Whether every lost motion decays without control: stabilizable, or detectable."""
         return all(x.decays for x in self.lost)
 
     @property

@@ -104,7 +104,7 @@ class Floquet:
 
     @property
     def nontrivial(self) -> Array:
-        """The multipliers without those 1 that only follow the motion itself."""
+        """The multipliers without the trivial ones, which are 1 in every autonomous motion."""
         return self.multipliers[: len(self.multipliers) - self.trivial]
 
     @property

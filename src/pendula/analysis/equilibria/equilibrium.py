@@ -31,7 +31,7 @@ BALANCED = 1e-8
 NEUTRAL = 1e-8
 """stiffness along a direction up to this, relative to the summands it came from, counts as zero"""
 GRADED = 1e-6
-"""entries of the stiffness below this fraction of the largest count as that much, since rounding errors may be"""
+"""entries of the stiffness below this fraction of the largest count as this fraction: rounding may be that large"""
 WEAK = 1e-5
 """an equilibrium is weak if the smallest eigenvalue of the stiffness is below this fraction of the largest"""
 

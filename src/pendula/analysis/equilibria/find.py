@@ -255,8 +255,7 @@ def _found_in_twin(
 def _real(
     problem: Stationary, pairs: list[Any], domain: Domain, rng: np.random.Generator
 ) -> tuple[list[Any], bool, str]:
-    """Candidates at which forces balance, each pose once; whether that is not proven of one of the others; and a remark
-    on these."""
+    """Candidates at which forces balance, each pose once; whether another may balance, too; a remark on the others."""
     real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
     others = [x for x in pairs if not any(x is y for y in real)]
     forces = bounded_forces(problem) if others else None

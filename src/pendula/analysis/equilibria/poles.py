@@ -16,7 +16,7 @@ AT_POLE = 1e-5
 
 
 def searches_in_twin(system: System) -> bool:
-    """Whether equilibria are better looked for in quaternions: three numbers name a pose more than once."""
+    """Whether to search for equilibria in quaternions: three numbers describe a pose in more than one way."""
     return any(x.chart.count == 3 for x in system.layout.orientations)
 
 

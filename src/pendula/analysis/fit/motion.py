@@ -1,4 +1,4 @@
-"""Motions of a mechanism for trial values, at the times of the measurements, with derivatives by these values."""
+"""Motions of a mechanism for trial values, at the times of the measurements, with derivatives with respect to them."""
 
 from __future__ import annotations
 

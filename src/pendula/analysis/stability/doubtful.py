@@ -1,4 +1,4 @@
-"""Stiffness that is indistinguishable from zero because the equilibrium itself is known only so well.
+"""Stiffness that is indistinguishable from zero because rounding limits how well the equilibrium is known.
 
 Where two equilibria merge, rounding errors of the forces move the computed one by the square root of their size, and
 the stiffness there may have either sign. Such a stiffness counts as zero, and higher-order terms decide.

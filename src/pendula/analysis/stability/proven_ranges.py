@@ -139,12 +139,12 @@ class _Prover:
         if stretch.argument not in ("stiffness", "family"):
             raise Undecidable(f"between critical values, the verdict {stretch.verdict} rests on no strict inequality")
         if np.any(self.v) or system.drives or not only_dissipates(system, parameters, varying):
-            raise Undecidable("that no force adds energy follows from no structure for all values of the parameter")
+            raise Undecidable("structure alone does not show that no force adds energy for all values of the parameter")
         if self.rest.multipliers and len(self.at) < len(system.layout.coordinates):
             raise Undecidable("families of equilibria of closed loops")
         idle = {name for k, name in enumerate(system.layout.coordinates) if k not in self.rest.unknowns}
         if idle != set(stretch.drifts):
-            raise Undecidable("that equilibria form a family follows from no structure")
+            raise Undecidable("structure alone does not show that equilibria form a family")
 
     def cover(self, narrowest: float, end: float) -> tuple[list[Piece], int]:
         """Pieces that could not be proven, and how many could."""
