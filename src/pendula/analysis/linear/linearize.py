@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks
+from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks, null_basis
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.equilibria.poles import in_quaternions
 from pendula.analysis.equilibria.turning import spun
@@ -108,7 +108,9 @@ def linearize(
             system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters, spin=point.spin
         )
         terms = terms._replace(K=loose.K)
-    Z, rows = (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point)
+    Z, rows = (
+        (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point.parameters)
+    )
     model = _assembled(system, frame, point, terms, Z, rows, residual)
     if has_no_mass(model.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
         if np.any(point.v) and (instead := _in_quaternions(system, point)) is not None:
@@ -169,19 +171,18 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
     return share
 
 
-def independent_directions(system: System, G: Array, point: Equilibrium) -> tuple[Array, int]:
+def independent_directions(system: System, G: Array, parameters: Array) -> tuple[Array, int]:
     """A basis Z of the null space of G, with the identity in the best conditioned rows, and the rank of G."""
     n = G.shape[1]
-    _, sizes, right = np.linalg.svd(G)
-    rank = int(np.sum(sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    expected = independent_rows(system, point.parameters)
+    null = null_basis(G)
+    rank = n - null.shape[1]
+    expected = independent_rows(system, parameters)
     if rank < expected:
         raise SingularPose(
             f"at this pose the constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
             "possible than there are, and no linear model describes them.\n"
             "  Try: a pose that is not a dead point or a branch point of the linkage."
         )
-    null = right[rank:].T
     if rank == n:
         raise UsageError("the constraints allow no motion at this pose, so there is nothing to linearize")
     lengths = typical_steps(system)
