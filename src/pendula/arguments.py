@@ -49,6 +49,23 @@ def read_number(value: Any, what: str) -> float:
     raise UsageError(f"{what} must be a number, found {shortly(value)}")
 
 
+def read_positive(value: Any, what: str, kind: str = "number") -> float:
+    """A positive, finite number as a float.
+
+    Raises:
+        UsageError: it is none; the message begins with ``what`` and calls the number a ``kind``.
+
+    Example:
+        >>> read_positive(-1, "the period")
+        Traceback (most recent call last):
+        pendula.errors.UsageError: the period must be a positive number, found -1
+    """
+    found = read_number(value, what)
+    if not 0.0 < found < float("inf"):
+        raise UsageError(f"{what} must be a positive {kind}, found {shortly(value)}")
+    return found
+
+
 def read_numbers(value: Any, what: str) -> np.ndarray:
     """Numbers as an array.
 

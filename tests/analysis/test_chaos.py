@@ -258,7 +258,7 @@ def test_deviations_of_a_spinning_top_follow_neighbouring_motions() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"duration": -1.0}, "duration must be positive"),
+        ({"duration": -1.0}, "duration must be a positive number"),
         ({"transient": 200.0}, "shorter than the duration"),
         ({"segments": 3}, "segments must be a whole number from 20"),
         ({"stepper": "euler"}, "there is no stepper"),

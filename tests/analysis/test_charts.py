@@ -150,10 +150,20 @@ def test_a_change_of_stability_without_a_vanishing_margin_is_bisected():
     def look(a: float, b: float) -> Look:
         return Look(a < 0.3 + 0.1 * b, "", 0.0, (1.0,))
 
-    chart = draw_chart(look, ("a", 0.0, 1.0), ("b", 0.0, 1.0), (4, 3), how=("never",), what="size", failures={})
+    axes = ("a", 0.0, 1.0), ("b", 0.0, 1.0)
+    chart = draw_chart(look, *axes, (4, 3), how=("never",), what="size", missing="is nothing")
     along = {border.y: border for border in chart.borders if border.along == "a"}
     assert sorted(along) == [0.0, 0.5, 1.0]
     for value, border in along.items():
         assert border.x == pytest.approx(0.3 + 0.1 * value, abs=1e-11)
         assert border.how == "the verdict changes"
         assert border.stable_below
+
+
+def test_parameters_that_depend_on_an_axis_follow_it_also_with_other_parameters_changed():
+    hoop = pendula.library.hoop_bead()
+    hoop = hoop.with_changes(parameters={**hoop.parameters, "half": 1.5, "Omega": "2*half"})
+    axes = ("half", 1.0, 2.0), ("g", 5.0, 15.0)
+    charts = [stability_chart(hoop, *axes, at={"theta": 0}, samples=3, parameters=p) for p in (None, {"c": 0.1})]
+    for chart in charts:
+        assert [b.x for b in chart.along("half", 10.0)] == pytest.approx([10**0.5 / 2])  # Omega^2 = g/r

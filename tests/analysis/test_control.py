@@ -255,3 +255,9 @@ def test_what_cannot_be_done_is_refused_in_words(cart: Any) -> None:
     gain = pendula.linearize(system, pendula.assemble(system, UPRIGHT).state).lqr(1.0)
     with pytest.raises(NotSupported, match="coordinates of the joints"):
         gain.feedback()
+
+
+def test_margins_of_controllability_depend_on_the_parameters_of_the_linear_model_alone() -> None:
+    changed = pendula.linearize("cart-pole", {"theta": 0}, parameters={"l": 3.0})
+    written = pendula.linearize(pendula.library.cart_pole().with_parameters({"l": 3.0}), {"theta": 0})
+    np.testing.assert_allclose(changed.controllability().margins, written.controllability().margins, rtol=1e-12)

@@ -421,7 +421,7 @@ def test_families_that_meet_are_joined():
 
 def test_a_proof_says_which_coordinates_have_no_effect():
     found = find_equilibria("cart-pole", prove=5.0)
-    assert "x has no effect, so each equilibrium stands for all values of x" in found.reason
+    assert "x has no effect, so each equilibrium represents all values of x" in found.reason
 
 
 def test_weightless_linkages_have_a_family_for_every_assembly():

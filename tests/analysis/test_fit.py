@@ -160,7 +160,7 @@ def test_bad_data_and_names_are_refused(system: Any, truth: Any, tmp_path: Path)
         (good, ["l"], {"bounds": {"l": (2, 3)}}, "outside its bounds"),
         (good, ["l"], {"sigma": {"x": 1}}, '"x" was not measured'),
         (good, ["l"], {"sigma": 0.0}, "sigma must be positive"),
-        ({"t": truth.t[::-1], "theta": good["theta"]}, ["l"], {}, "times must be there and increase"),
+        ({"t": truth.t[::-1], "theta": good["theta"]}, ["l"], {}, "times must be finite and increase"),
         ({"t": truth.t, "theta [kg]": good["theta"]}, ["l"], {}, "is a mass, but an angle [rad] is expected"),
         ({"t": truth.t[:2], "theta": good["theta"][:2]}, ["l", "c"], {}, "2 measurements cannot determine 2 values"),
         (str(tmp_path / "none.csv"), ["l"], {}, "cannot read"),

@@ -1,4 +1,4 @@
-"""Sensitivities: derivatives of a run by parameters and initial values, from the variational equations.
+"""Sensitivities: derivatives of a run with respect to parameters and initial values, by variational equations.
 
 y' = f(y, p)      S' = df/dy S + df/dp dp      S(0) = dy(0)
 """
@@ -50,7 +50,7 @@ MOST_SHOWN = 24
 class Sensitivities(Tabular):
     """Derivatives of the joint coordinates and speeds of a run. ``str()`` shows the largest and the last ones.
 
-    ``sensitivities["theta2", "m1"]`` is the derivative of theta2 by m1 over time.
+    ``sensitivities["theta2", "m1"]`` is the derivative of theta2 with respect to m1 over time.
 
     Attributes:
         names: the parameters and initial values.
@@ -90,7 +90,7 @@ class Sensitivities(Tabular):
         return (self.q if which == "q" else self.v)[:, k, self.names.index(by)]
 
     def unit(self, of: str, by: str) -> str:
-        """Unit of the derivative of a coordinate or speed by one of the names."""
+        """Unit of the derivative of a coordinate or speed with respect to one of the names."""
         self.layout.position(of)
         return f"{self.layout.units.get(of) or '1'} per {self.units[by] or f'unit of {by}'}"
 
@@ -110,7 +110,7 @@ class Sensitivities(Tabular):
 def sensitivities(
     run: Trajectory, names: Sequence[str], *, tol: float | None = None, max_steps: int = MAX_STEPS
 ) -> Sensitivities:
-    """Derivatives of a run by parameters and initial values, at the times of its samples.
+    """Derivatives of a run with respect to parameters and initial values, at the times of its samples.
 
     The motion and its derivatives are integrated together (variational equations), with exact derivatives of the
     equations of motion. A parameter varies as in ``simulate(..., parameters={name: ...})``: parameters, inputs and

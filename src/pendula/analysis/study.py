@@ -20,6 +20,7 @@ from pendula.analysis.modes.harmonic import HarmonicResponse, harmonic_response
 from pendula.analysis.modes.modes import Modes, modes
 from pendula.analysis.modes.motion import ModeMotion, mode_motion, visible_amplitude
 from pendula.analysis.stability.verdict import Stability, stability
+from pendula.arguments import read_positive
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, NotSupported, PendulaError, UsageError
@@ -37,9 +38,9 @@ MOST_DERIVED = 12
 MOST_CHECKED = 24
 """largest number of speeds for which all formulations are compared"""
 MOST_PROVEN = 3
-"""Mechanisms with at most this many speeds get a proof that no equilibrium is missing, if one is found ..."""
+"""largest number of speeds for which a proof is attempted that no equilibrium is missing"""
 PROOF_SECONDS = 1.0
-"""... in this time [s]."""
+"""time limit of that proof [s]"""
 MOST_JUDGED = 64
 """largest number of equilibria whose stability is determined"""
 MOST_PLAYED = 6
@@ -56,11 +57,11 @@ MANY = 30
 """number of speeds above which the search for equilibria uses fewer starts"""
 SAMPLES = 600
 PERIODS = 5
-"""periods of the slowest mode that a simulation lasts by default, ..."""
+"""default duration of the simulation, in periods of the slowest mode"""
 FAST_PERIODS = 200
-"""... but no more than this many of the fastest one,"""
+"""largest default duration, in periods of the fastest mode"""
 OTHERWISE = 10.0
-"""or this time without modes that oscillate [time unit]"""
+"""default duration if no mode oscillates [time unit]"""
 
 
 @dataclass(frozen=True)
@@ -113,17 +114,8 @@ class Study:
 
 
 _PARTS = (
-    "equations",
-    "certificate",
-    "equilibria",
-    "spectrum",
-    "modes",
-    "motions",
-    "floquet",
-    "driven",
-    "responses",
-    "run",
-)
+    "equations", "certificate", "equilibria", "spectrum", "modes", "motions", "floquet", "driven", "responses", "run",
+)  # fmt: skip
 
 
 def study(
@@ -161,11 +153,10 @@ def study(
         3.836
     """
     tell = on_progress or (lambda what: None)
-    if duration is not None and not 0 < duration < float("inf"):
-        raise UsageError(f"the duration must be positive, found {duration!r}")
+    length = OTHERWISE if duration is None else read_positive(duration, "the duration")
     tell("compiling")
     expect_study()
-    made = _Maker(Study(model, compile_system(model), float(duration or OTHERWISE), at), tell)
+    made = _Maker(Study(model, compile_system(model), length, at), tell)
     made.study.system.in_joints.state(start)  # refuses unknown names before anything is computed
     made.add("equations", "equations of motion", _equations)
     made.add("certificate", "formulations against each other", _certificate)
@@ -279,24 +270,14 @@ def _modes(s: Study) -> Modes:
 
 
 def _motions(s: Study) -> dict[str, Any]:
-    found, system = _needed(s.modes, "no modes to show"), s.system
-    notes = {}
+    found, notes = _needed(s.modes, "no modes to show"), {}
     if found.linear.chart:
-        assert found.linear.system is not None  # linearize keeps it
-        system = found.linear.system
         notes["motions"] = "drawn by displacements of bodies, because the joint coordinates are singular here"
-    motions = [_motion(system, found, mode.number) for mode in found.modes[:MOST_PLAYED]]
+    motions = [_motion(found, mode.number) for mode in found.modes[:MOST_PLAYED]]
     return {"motions": tuple(motions), "notes": notes}
 
 
-def _pose(s: Study) -> dict[str, float]:
-    """Joint coordinates at the chosen equilibrium, by name."""
-    at = _needed(s.at, "no equilibrium to oscillate about")
-    q, _ = s.system.in_joints.read(at.q, at.v, parameters=at.parameters)
-    return dict(zip(s.system.in_joints.layout.coordinates, map(float, q), strict=True))
-
-
-def _motion(system: System, found: Modes, number: int) -> ModeMotion:
+def _motion(found: Modes, number: int) -> ModeMotion:
     """An animated mode, scaled by its displacements; the amplitude is halved until the loops close."""
     amplitude = visible_amplitude(found, number)
     for _ in range(6):

@@ -40,6 +40,24 @@ def parameter_vector(system: System, parameters: Parameters = None) -> Array:
     return vector
 
 
+def read_parameter(system: System, name: str) -> str:
+    """The name of a parameter.
+
+    Raises:
+        UsageError: there is no such parameter.
+    """
+    if name not in system.layout.parameters:
+        raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
+    return name
+
+
+def named_changes(system: System, parameters: Parameters) -> dict[str, float]:
+    """Parameters as changes by name, to which others can be added; dependent parameters follow unless all are given."""
+    if parameters is None or isinstance(parameters, Mapping):
+        return dict(parameters or {})
+    return system.layout.parameter_values(parameter_vector(system, parameters))
+
+
 def typical_length(system: System, parameters: Parameters = None) -> float:
     """A typical length of the mechanism, to which gaps in loops are compared; cached for the last parameters."""
     vector = parameter_vector(system, parameters)

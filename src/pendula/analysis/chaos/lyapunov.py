@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pendula.analysis.driven.periods import symbolic
-from pendula.arguments import read_count, read_number, read_seed, read_table
+from pendula.arguments import read_count, read_number, read_positive, read_seed, read_table
 from pendula.errors import ComputationError, UsageError
 from pendula.numerics.steppers.stepping import Integration, integrate
 from pendula.simulation.beginning import start_as_given
@@ -140,7 +140,7 @@ def lyapunov(
         1.0
     """
     system = system_of(system, "lyapunov")
-    duration = read_number(duration, "the duration")
+    duration = read_positive(duration, "the duration")
     skipped = 0.1 * duration if transient is None else read_number(transient, "the transient")
     _check(duration, skipped, segments)
     given, system = system, symbolic(system.in_joints.system)
@@ -177,8 +177,6 @@ def lyapunov(
 
 
 def _check(duration: float, transient: float, segments: int) -> None:
-    if not 0 < duration < np.inf:
-        raise UsageError(f"the duration must be positive, found {duration!r}")
     if not 0 <= transient < duration:
         raise UsageError(f"the transient must be shorter than the duration {duration:g}, found {transient!r}")
     read_count(segments, "segments", MOST_SEGMENTS, least=2 * BLOCKS)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pendula.arguments import read_names, read_number
+from pendula.analysis.symmetry.geometry import Geometry
+from pendula.arguments import read_names, read_positive
 from pendula.errors import UsageError
-from pendula.model.expressions.expression import parse
 from pendula.model.names import suggestion
 from pendula.simulation.predictability import first_above
 from pendula.simulation.trajectory import Trajectory
@@ -63,7 +63,7 @@ def separation(
     if set(first.layout.bodies) != set(second.layout.bodies):
         raise UsageError("the two runs belong to different mechanisms: the names of their bodies differ")
     length = typical_length(first.system, first.parameters)
-    limit = SMALL_PART * length if threshold is None else _positive(threshold)
+    limit = SMALL_PART * length if threshold is None else read_positive(threshold, "the threshold", "length")
     names, distances = _distances(first, second, count, points)
     largest = np.argmax(distances, axis=1)
     distance = distances[np.arange(count), largest]
@@ -77,13 +77,6 @@ def separation(
         unit=units.length,
         time_unit=units.time,
     )
-
-
-def _positive(threshold: float) -> float:
-    length = read_number(threshold, "the threshold")
-    if not 0 < length < np.inf:
-        raise UsageError(f"the threshold must be a positive length, found {threshold!r}")
-    return length
 
 
 def _distances(
@@ -110,10 +103,9 @@ def _chosen(name: str, known: dict[str, Any]) -> str:
 def _paths(run: Trajectory, count: int) -> dict[str, Array]:
     """World positions of every named point of every body."""
     R, r = run.system.poses(run.q[:count], run.t[:count], parameters=run.parameters)
-    values = run.layout.parameter_values(run.parameters)
+    geometry = Geometry(run.system.model, run.layout.parameter_values(run.parameters))
     found = {}
     for k, body in enumerate(run.layout.bodies):
         for name, place in run.system.model.body(body).named_points().items():
-            local = np.array([parse(x).evaluate(values) for x in place])
-            found[f"{body}.{name}"] = r[:, k] + R[:, k] @ local
+            found[f"{body}.{name}"] = r[:, k] + R[:, k] @ geometry.vector(place)
     return found

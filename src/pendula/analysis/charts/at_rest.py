@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.charts.chart import FAILED, Axis, Look, StabilityChart, draw_chart, read_axes
+from pendula.analysis.charts.chart import Axis, Look, StabilityChart, draw_chart, read_axes
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.linearize import Point, linearize, point_of
 from pendula.analysis.linear.spectrum import spectrum
 from pendula.analysis.stability.following import follow, off_axis, state_near, through_axis, through_zero
 from pendula.analysis.stability.verdict import sides_of_axis
-from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
+from pendula.errors import NotAnEquilibrium
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
-from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.parameters import Parameters, named_changes, parameter_vector
 from pendula.system.system import System
 
 MARGINS = {
@@ -62,25 +62,16 @@ def stability_chart(
     """
     given = system_of(system, "stability_chart")
     axis_x, axis_y, counts = read_axes(given, x, y, samples)
-    base = given.layout.parameter_values(parameter_vector(given, parameters)) if parameters is not None else {}
-    failures: dict[tuple[float, float], str] = {}
-    followed = _Followed(given, at, inputs)
+    followed, base = _Followed(given, at, inputs), named_changes(given, parameters)
 
     def look(a: float, b: float) -> Look:
-        own = (a - axis_x[1]) / (axis_x[2] - axis_x[1]), (b - axis_y[1]) / (axis_y[2] - axis_y[1])
-        try:
-            return followed(parameter_vector(given, {**base, axis_x[0]: a, axis_y[0]: b}), own)
-        except PendulaError as error:
-            failures[a, b] = str(error).splitlines()[0]
-            return FAILED
+        place = (a - axis_x[1]) / (axis_x[2] - axis_x[1]), (b - axis_y[1]) / (axis_y[2] - axis_y[1])
+        return followed(parameter_vector(given, {**base, axis_x[0]: a, axis_y[0]: b}), place)
 
-    chart = draw_chart(
-        look, axis_x, axis_y, counts, how=tuple(MARGINS), what="growth rate", failures=failures,
+    return draw_chart(
+        look, axis_x, axis_y, counts, how=tuple(MARGINS), what="growth rate", missing="is no equilibrium",
         system=given, on_progress=on_progress,
     )  # fmt: skip
-    if not np.isfinite(chart.stable).any():
-        raise UsageError(f"there is no equilibrium at any point: {next(iter(failures.values()), 'it is lost')}")
-    return chart
 
 
 class _Followed:

@@ -15,17 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.errors import PendulaError, UsageError
 from pendula.numerics.solvers.dips import brackets, dip
 from pendula.system.layout import Array
+from pendula.system.parameters import read_parameter
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable
 
 SHARP = 1e-13
 """roots are refined to this fraction of the range"""
-
-
 HALVINGS = 40
 """bisections where stability changes although no margin vanishes"""
 UNEXPLAINED = "the verdict changes"
@@ -152,15 +151,14 @@ def read_axes(system: System, x: Any, y: Any, samples: int | tuple[int, int]) ->
     """The two axes and numbers of samples, checked.
 
     Raises:
-        UsageError: an axis is not a name with two increasing numbers, a parameter is unknown, or there are few samples.
+        UsageError: an axis is not a name with two increasing numbers, a parameter is unknown, or samples are too few.
     """
     axes = []
     for given in (x, y):
         if not isinstance(given, (tuple, list)) or len(given) != 3 or not isinstance(given[0], str):
             raise UsageError(f'an axis of a chart is (name, low, high), such as ("omega", 1, 5), found {given!r}')
         name, low, high = given
-        if name not in system.layout.parameters:
-            raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
+        read_parameter(system, name)
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise UsageError(f"the range of {name} must go from a smaller to a larger number, found {low} to {high}")
         axes.append((name, float(low), float(high)))
@@ -180,18 +178,35 @@ def draw_chart(
     *,
     how: Sequence[str],
     what: str,
-    failures: dict[tuple[float, float], str],
+    missing: str,
     system: System | None = None,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> StabilityChart:
-    """The chart from a function of the two parameters; ``how`` describes the zeros of each of its margins."""
+    """The chart from a function of the two parameters.
+
+    Args:
+        look: the function; it may raise a ``PendulaError`` where there is no result.
+        x, y, counts: the axes, and the number of grid lines along each.
+        how: describes the zeros of each of the margins.
+        what: name of the size.
+        missing: what is missing where the function fails, for the message.
+        system: the system at its original values.
+        on_progress: called as ``on_progress(lines done, lines)``.
+
+    Raises:
+        UsageError: the function fails at all points of the grid.
+    """
     xs, ys = np.linspace(*x[1:], counts[0]), np.linspace(*y[1:], counts[1])
     known: dict[tuple[float, float], Look] = {}
+    failures: dict[tuple[float, float], PendulaError] = {}
 
     def at(a: float, b: float) -> Look:
         key = (float(a), float(b))
         if key not in known:
-            known[key] = look(*key)
+            try:
+                known[key] = look(*key)
+            except PendulaError as error:
+                known[key], failures[key] = FAILED, error
         return known[key]
 
     borders: list[Border] = []
@@ -206,8 +221,11 @@ def draw_chart(
             on_progress(j + 1, len(ys) + len(xs))
     grid = [[at(a, b) for a in xs.tolist()] for b in ys.tolist()]
     stable = np.array([[np.nan if one.stable is None else float(one.stable) for one in row] for row in grid])
+    if not np.isfinite(stable).any():
+        raise UsageError(f"there {missing} at any point: {next(iter(failures.values()))}")
+    reasons = {key: str(error).splitlines()[0] for key, error in failures.items()}
     size = np.array([[one.size for one in row] for row in grid])
-    return StabilityChart((x[0], y[0]), xs, ys, stable, size, tuple(borders), what, len(known), failures, system)
+    return StabilityChart((x[0], y[0]), xs, ys, stable, size, tuple(borders), what, len(known), reasons, system)
 
 
 def _swapped(at: Callable[[float, float], Look]) -> Callable[[float, float], Look]:

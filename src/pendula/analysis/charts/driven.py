@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from pendula.analysis.charts.chart import FAILED, Axis, Look, StabilityChart, draw_chart, read_axes
-from pendula.analysis.driven.floquet import Floquet, Multipliers
+from pendula.analysis.charts.chart import Axis, Look, StabilityChart, draw_chart, read_axes
+from pendula.analysis.driven.floquet import Multipliers
 from pendula.analysis.driven.study import MARGINS
-from pendula.errors import PendulaError
 from pendula.system.entry import AnySystem, system_of
+from pendula.system.parameters import Parameters, named_changes
 
 
 def floquet_chart(
@@ -19,7 +19,7 @@ def floquet_chart(
     *,
     period: float | str | None = None,
     at: Any = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Parameters = None,
     close: bool = False,
     tol: float = 1e-13,
     samples: int | tuple[int, int] = 40,
@@ -49,31 +49,16 @@ def floquet_chart(
         >>> [round(b.x, 2) for b in found.along("omega", found.y[1])]  # sqrt(2 g l)/alpha = 98.43 for small alpha
         [98.48]
     """
-    from pendula.errors import UsageError
-
     given = system_of(system, "floquet_chart")
     axis_x, axis_y, counts = read_axes(given, x, y, samples)
-    multipliers = Multipliers(given, period=period, at=at, close=close, tol=tol)
-    failures: dict[tuple[float, float], str] = {}
-    reasons: list[str] = []
+    multipliers, base = Multipliers(given, period=period, at=at, close=close, tol=tol), named_changes(given, parameters)
 
     def look(a: float, b: float) -> Look:
-        try:
-            found = multipliers({**(parameters or {}), axis_x[0]: a, axis_y[0]: b})
-        except PendulaError as error:
-            failures[a, b] = str(error).splitlines()[0]
-            reasons.append(str(error))
-            return FAILED
-        return Look(found.stable, found.verdict, found.radius, _margins(found))
+        found = multipliers({**base, axis_x[0]: a, axis_y[0]: b})
+        margins = tuple(margin(found) for margin in MARGINS.values())
+        return Look(found.stable, found.verdict, found.radius, margins)
 
-    chart = draw_chart(
-        look, axis_x, axis_y, counts, how=tuple(MARGINS), what="spectral radius", failures=failures,
+    return draw_chart(
+        look, axis_x, axis_y, counts, how=tuple(MARGINS), what="spectral radius", missing="are no multipliers",
         system=given, on_progress=on_progress,
     )  # fmt: skip
-    if len(failures) == chart.evaluations:
-        raise UsageError(f"there are no multipliers at any point: {reasons[0]}")
-    return chart
-
-
-def _margins(found: Floquet) -> tuple[float, ...]:
-    return tuple(margin(found) for margin in MARGINS.values())

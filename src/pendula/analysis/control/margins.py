@@ -9,7 +9,7 @@ import numpy as np
 
 from pendula.analysis.control.crossings import Crossings, crossings_of
 from pendula.analysis.control.minimal import reduced
-from pendula.analysis.control.responses import PER_DECADE, Bode, around_poles, bode_of, check_inputs
+from pendula.analysis.control.responses import PER_DECADE, Bode, around_poles, bode_of, check_single
 from pendula.analysis.control.space import DECAYS, StateSpace, decaying, decays, poles_of
 from pendula.errors import UsageError
 from pendula.system.layout import Array
@@ -21,8 +21,8 @@ from pendula.words import counted, readable, some
 class Margins:
     """Margins of a loop with one input and one output under negative feedback, u = -L u.
 
-    Without a closed loop that decays there are no margins: they are then nan, and ``stable_gains`` tells for which
-    factors the loop would be stable. A mechanism that is unstable without feedback also has a least gain:
+    If the closed loop does not decay, it has no margins: they are nan, and ``stable_gains`` lists the factors of the
+    gain for which it would decay. A mechanism that is unstable without feedback also has a least gain:
     ``gain_reduction`` is the factor down to which the gain may fall.
 
     Attributes:
@@ -187,12 +187,7 @@ def _would(intervals: tuple[tuple[float, float], ...]) -> str:
 
 def margins_of(space: StateSpace, gain: float = 1.0) -> Margins:
     """Margins of the loop u = -gain*y of the only input and output."""
-    check_inputs(space)
-    if len(space.inputs) != 1 or len(space.outputs) != 1:
-        raise UsageError(
-            f"margins are of a loop through one output and one input; found {counted(len(space.outputs), 'output')} "
-            f"({some(space.outputs)}) and {counted(len(space.inputs), 'input')} ({some(space.inputs)})"
-        )
+    check_single(space, "margins are of a loop through")
     if not isinstance(gain, (int, float, np.floating, np.integer)) or not np.isfinite(gain) or gain == 0:
         raise UsageError(f"the gain of a loop must be a finite number other than 0, found {gain!r}")
     name = space.outputs[0] if gain == 1 else f"{gain:g}*{space.outputs[0]}"

@@ -37,7 +37,7 @@ class Lost:
         eigenvalue: s of its time course exp(s t).
         direction: coefficients of the coordinates e.
         text: the direction in words.
-        decays: whether the motion decays by itself.
+        decays: whether the motion decays without control.
         size: singular value of the test, relative; zero up to rounding.
 
     Example:
@@ -86,7 +86,7 @@ class Reach:
 
     @property
     def enough(self) -> bool:
-        """Whether all that is lost decays by itself: stabilizable, or detectable."""
+        """Whether every lost motion decays without control: stabilizable, or detectable."""
         return all(x.decays for x in self.lost)
 
     @property
@@ -111,7 +111,7 @@ class Reach:
 
 def controllability(linear: LinearModel) -> Reach:
     """What the inputs reach; see :meth:`pendula.results.LinearModel.controllability`."""
-    D = _sizes(linear)
+    D = linear.sizes
     F = D[:, None] * linear.F
     found = _tested(linear, F, np.zeros_like(F), rows=True)
     lost = []
@@ -124,7 +124,7 @@ def controllability(linear: LinearModel) -> Reach:
 def observability(linear: LinearModel, outputs: Sequence[str] | str | None) -> Reach:
     """What the outputs show; see :meth:`pendula.results.LinearModel.observability`."""
     names, C, _ = output_rows(linear, outputs)
-    n, D = len(linear.M), _sizes(linear)
+    n, D = len(linear.M), linear.sizes
     found = _tested(linear, (C[:, :n] * D).T, (C[:, n:] * D).T, rows=False)
     lost = []
     for s, x, size in found[2]:
@@ -136,7 +136,7 @@ def unweighted(linear: LinearModel, A: Array, Q: Array) -> list[Lost]:
     """Motions of x' = A x, x = (e, e'), that neither grow nor decay and that x^T Q x does not show."""
     found = []
     for s, x in _hidden(linear, A, Q):
-        one = _in_words(linear, s, x[: len(linear.M)], _sizes(linear), 0.0, end="has no weight in Q")[0]
+        one = _in_words(linear, s, x[: len(linear.M)], linear.sizes, 0.0, end="has no weight in Q")[0]
         moved = [n for n, c in zip(linear.coordinates, one.direction, strict=True) if c != 0]
         if s == 0 and len(moved) == 1:
             one = replace(one, text=f"{moved[0]} is not held: it has no weight in Q")
@@ -146,7 +146,7 @@ def unweighted(linear: LinearModel, A: Array, Q: Array) -> list[Lost]:
 
 def unexcited(linear: LinearModel, A: Array, W: Array) -> list[str]:
     """Motions of x' = A x + noise of intensity W that neither grow nor decay and that the noise misses, in words."""
-    D = _sizes(linear)
+    D = linear.sizes
     rate = _rate(A)
     found = []
     for s, z in _hidden(linear, A.T, W, dual=True):
@@ -165,7 +165,7 @@ def _rate(A: Array) -> float:
 
 def _hidden(linear: LinearModel, A: Array, Q: Array, *, dual: bool = False) -> list[tuple[complex, Array]]:
     """Eigenvalues on the imaginary axis with eigenvectors x, in typical sizes, for which x^T Q x vanishes."""
-    D, rate = _sizes(linear), _rate(A)
+    D, rate = linear.sizes, _rate(A)
     scale = np.concatenate([D, D * rate])
     if dual:
         scale = 1 / scale
@@ -181,21 +181,11 @@ def _hidden(linear: LinearModel, A: Array, Q: Array, *, dual: bool = False) -> l
     return found
 
 
-def _sizes(linear: LinearModel) -> Array:
-    """Typical sizes of the coordinates e: 1 for angles, a typical length for others."""
-    system = linear.system
-    if system is None:
-        return np.ones(len(linear.M))
-    from pendula.system.parameters import typical_length
-
-    return np.array([1.0 if linear.units.get(n) == "rad" else typical_length(system) for n in linear.coordinates])
-
-
 def _tested(
     linear: LinearModel, by: Array, by_rate: Array, *, rows: bool
 ) -> tuple[Array, Array, list[tuple[complex, Array, float]]]:
     """Distinct eigenvalues, margins, and what is lost: eigenvalue, vector and size. ``by`` has a column per input."""
-    D = _sizes(linear)
+    D = linear.sizes
     M, C, K = (D[:, None] * X * D for X in (linear.M, linear.C, linear.K))
     if not rows:
         M, C, K = M.T, C.T, K.T  # shapes are rows of the transposed problem

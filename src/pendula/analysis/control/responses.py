@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from pendula.analysis.control.space import StateSpace, decays
-from pendula.arguments import read_count, read_number, read_numbers
+from pendula.arguments import read_count, read_numbers, read_positive
 from pendula.errors import UsageError
 from pendula.numerics.steppers.checks import MOST_SAMPLES
 from pendula.system.layout import Array
@@ -53,9 +54,7 @@ class Bode:
         return self.omega / (2 * np.pi)
 
     def __getitem__(self, pair: tuple[str, str]) -> Array:
-        one = self.space.selected(*pair)
-        i, j = self.space.outputs.index(one.outputs[0]), self.space.inputs.index(one.inputs[0])
-        return self.response[:, i, j]
+        return self.response[:, *_place(self.space, pair)]
 
     def magnitude_db(self, of: str, by: str) -> Array:
         """20 log10 of the magnitude; minus infinity where it is zero."""
@@ -68,7 +67,7 @@ class Bode:
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """All pairs (output, input)."""
-        return ((of, by) for of in self.space.outputs for by in self.space.inputs)
+        return product(self.space.outputs, self.space.inputs)
 
     def __str__(self) -> str:
         unit = f"rad/{self.space.time_unit}"
@@ -111,12 +110,11 @@ class StepResponse:
     space: StateSpace
 
     def __getitem__(self, pair: tuple[str, str]) -> Array:
-        one = self.space.selected(*pair)
-        return self.y[:, self.space.outputs.index(one.outputs[0]), self.space.inputs.index(one.inputs[0])]
+        return self.y[:, *_place(self.space, pair)]
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """All pairs (output, input)."""
-        return ((of, by) for of in self.space.outputs for by in self.space.inputs)
+        return product(self.space.outputs, self.space.inputs)
 
     def __str__(self) -> str:
         lines = [f"step response, t = 0 to {self.t[-1]:.4g} {self.space.time_unit}"]
@@ -189,6 +187,12 @@ class RootLocus:
         return "\n".join(lines)
 
 
+def _place(space: StateSpace, pair: tuple[str, str]) -> tuple[int, int]:
+    """Indices of an output and an input by name."""
+    one = space.selected(*pair)
+    return space.outputs.index(one.outputs[0]), space.inputs.index(one.inputs[0])
+
+
 def _per(space: StateSpace, of: str, by: str) -> str:
     return f"{space.units.get(of) or '1'} per {space.units.get(by) or f'unit of {by}'}"
 
@@ -197,6 +201,16 @@ def check_inputs(space: StateSpace) -> None:
     """Raises UsageError if there is no input."""
     if not space.inputs:
         raise UsageError("the linear model has no inputs: add one to the model, and a force that uses it")
+
+
+def check_single(space: StateSpace, what: str) -> None:
+    """Raises UsageError unless there is one output and one input; ``what`` begins the message."""
+    check_inputs(space)
+    if len(space.inputs) != 1 or len(space.outputs) != 1:
+        raise UsageError(
+            f"{what} one output and one input; found {counted(len(space.outputs), 'output')} ({some(space.outputs)}) "
+            f"and {counted(len(space.inputs), 'input')} ({some(space.inputs)})"
+        )
 
 
 def bode_of(space: StateSpace, frequencies: Any = None) -> Bode:
@@ -233,9 +247,7 @@ def around_poles(space: StateSpace) -> Array:
 def step_of(space: StateSpace, duration: float | None, samples: int) -> StepResponse:
     """The response to unit steps, exact at the samples."""
     check_inputs(space)
-    duration = _settling(space) if duration is None else read_number(duration, "the duration of a step response")
-    if not 0 < duration < np.inf:
-        raise UsageError(f"the duration of a step response must be positive, found {duration!r}")
+    duration = _settling(space) if duration is None else read_positive(duration, "the duration of a step response")
     t: Array
     if space.dt is None:
         samples = read_count(samples, "samples", MOST_SAMPLES, least=2)
@@ -268,12 +280,7 @@ def _settling(space: StateSpace) -> float:
 
 def locus_of(space: StateSpace, gains: Any = None) -> RootLocus:
     """Poles over gains of the only input and output."""
-    check_inputs(space)
-    if len(space.inputs) != 1 or len(space.outputs) != 1:
-        raise UsageError(
-            f"a root locus is of one output and one input; found {counted(len(space.outputs), 'output')} "
-            f"({some(space.outputs)}) and {counted(len(space.inputs), 'input')} ({some(space.inputs)})"
-        )
+    check_single(space, "a root locus is of")
     zeros = zeros_of(space)
     if gains is None:
         values = _usual_gains(space)

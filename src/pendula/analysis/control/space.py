@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.analysis.linear.clusters import EPS, ROUNDINGS, find_clusters
-from pendula.arguments import read_complex_numbers, read_name_or_names, read_number, read_numbers
+from pendula.arguments import read_complex_numbers, read_name_or_names, read_numbers, read_positive
 from pendula.errors import UsageError
 from pendula.model.names import suggestion
 from pendula.system.layout import Array
@@ -84,14 +84,12 @@ class StateSpace:
 
         if self.dt is not None:
             raise UsageError(f"the system is discrete already, with samples every {self.dt:g} {self.time_unit}")
-        every = read_number(every, "the sampling time")
-        if not 0 < every < np.inf:
-            raise UsageError(f"the sampling time must be a positive number, found {every!r}")
+        every = read_positive(every, "the sampling time")
         n, m = self.B.shape
         block = np.zeros((n + m, n + m))
         block[:n, :n], block[:n, n:] = self.A, self.B
         found = expm(block * every)
-        return replace(self, A=found[:n, :n], B=found[:n, n:], dt=float(every))
+        return replace(self, A=found[:n, :n], B=found[:n, n:], dt=every)
 
     def fed_back(self, K: Array) -> StateSpace:
         """The system with u = r - K x; its inputs are then r."""

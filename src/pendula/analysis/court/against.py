@@ -198,8 +198,7 @@ class _Check:
 
     def ours(self, at: Points) -> Array:
         """Accelerations according to the model."""
-        inputs = at.u if at.u.shape[1] else None
-        return self.system.accelerations(at.q, at.v, at.t, inputs=inputs, parameters=at.p)
+        return self.system.accelerations(at.q, at.v, at.t, inputs=at.u, parameters=at.p)
 
     def gaps(self, at: Points, scale: Array, numbers: Numbers | None = None) -> Array:
         """Largest relative difference at each state; 0 where the given equations are singular."""

@@ -80,7 +80,7 @@ class ExpressionDifference:
 @readable
 @dataclass(frozen=True)
 class ExpressionCheck:
-    """All expressions of a model, held against a second reader.
+    """All expressions of a model, compared with a second reader.
 
     Attributes:
         count: number of expressions compared.
@@ -122,7 +122,7 @@ def check_expressions(
         system: in joint coordinates.
         t, q, v: the states.
         formulations: the same model by several formulations, by name: generalized forces in their equations are
-            compared as well, so that what a formulation makes of an expression does not go unseen.
+            also compared, which detects errors that a formulation makes after the expressions were read.
     """
     model, known = system.model, system.symbols()
     found = list(_places(model))

@@ -39,7 +39,7 @@ def our_rows(system: System, numbers: Numbers, at: Points) -> Array | None:
         return None
     back = np.linalg.inv(numbers.basis)
     M = back.T @ system.mass_matrix(at.q, at.t, parameters=at.p) @ back
-    f = system.forces(at.q, at.v, at.t, inputs=at.u if at.u.shape[1] else None, parameters=at.p) @ back
+    f = system.forces(at.q, at.v, at.t, inputs=at.u, parameters=at.p) @ back
     return np.concatenate([M, -f[..., None]], axis=2)
 
 

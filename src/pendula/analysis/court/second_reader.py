@@ -1,7 +1,7 @@
 """A second reader of expressions: from the text by Python's own parser, in 50 digits, with the effect of rounding.
 
-It shares nothing with the reader of models but the text, so that its values can be held against those of compiled
-programs. Every value carries its sensitivity: by how many times their unit roundings of doubles may change it.
+It shares nothing with the reader of models but the text, so its values are an independent check of compiled programs.
+Every value carries its sensitivity: how much the rounding errors of doubles may change it, in units of a rounding.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_peri
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium, closed_state
 from pendula.analysis.linear.kinks import refuse_kinks
-from pendula.arguments import read_count, read_number
+from pendula.arguments import read_count, read_positive
 from pendula.errors import ComputationError, NoConvergence, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
@@ -23,7 +23,7 @@ from pendula.simulation.settings import read_tolerance
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
-from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 from pendula.system.tangent import TangentSpace, deviation_callback, tangent_space
@@ -100,7 +100,12 @@ class Floquet:
     @property
     def radius(self) -> float:
         """Spectral radius: modulus of the largest nontrivial multiplier."""
-        return float(np.abs(self.multipliers[: len(self.multipliers) - self.trivial]).max(initial=0.0))
+        return float(np.abs(self.nontrivial).max(initial=0.0))
+
+    @property
+    def nontrivial(self) -> Array:
+        """The multipliers without the trivial ones, which are 1 in every autonomous motion."""
+        return self.multipliers[: len(self.multipliers) - self.trivial]
 
     @property
     def stable(self) -> bool:
@@ -229,15 +234,14 @@ def _period(system: System, given: float | str | None, vector: Array) -> float:
             given = parse(given).evaluate(values)
         except ExpressionError as error:
             raise UsageError(f"the period {given!r}: {error}") from None
-    if not 0 < read_number(given, "the period") < np.inf:
-        raise UsageError(f"the period must be a positive number, found {given!r}")
-    off = period_error(system, float(given), vector)
+    period = read_positive(given, "the period")
+    off = period_error(system, period, vector)
     if off > PERIODIC:
         raise UsageError(
-            f"{given:.9g} {system.layout.time_unit} is not a period of the driving: forces differ by {off:.2g} of "
+            f"{period:.9g} {system.layout.time_unit} is not a period of the driving: forces differ by {off:.2g} of "
             "their size after it.\n  Try: omit the period, so that it is found from the model."
         )
-    return float(given)
+    return period
 
 
 def _state(given: System, system: System, at: Any, vector: Array) -> State:
@@ -313,8 +317,7 @@ def _missed(system: System, start: State, end: State, space: TangentSpace) -> Ar
 
 def _size(system: System, around: _Around, period: float, vector: Array) -> float:
     """A scaled norm of what a motion missed: radians, typical lengths, and both per period."""
-    kinds = [system.layout.speed_kinds[k] for k in around.space.chosen]
-    unit = np.array([1.0 if kind == "angle" else typical_length(system, vector) for kind in kinds])
+    unit = typical_steps(system, vector)[list(around.space.chosen)]
     return float(np.abs(around.missed / np.concatenate([unit, unit / period])).max(initial=0.0))
 
 
@@ -364,10 +367,7 @@ def _judged(
     from scipy import linalg  # slow to load
 
     conservative = bool(system.equations.power_is_zero)
-    matrix = M = around.matrix
-    n = len(M) // 2
-    scale = np.concatenate([np.ones(n), np.full(n, period)])  # speeds times period: all entries of one size
-    M = M * scale[:, None] / scale
+    M = per_period(around.matrix, period)
     values, left, right = linalg.eig(M, left=True)
     product = abs(np.prod(values) - 1)
     error = ACCURACY * tol * max(1.0, float(np.abs(M).max()))
@@ -388,10 +388,17 @@ def _judged(
         exponents = np.log(values.astype(complex)) / period
     speeds = [system.layout.speeds[k] for k in around.space.chosen]
     return Floquet(
-        values, exponents, verdict, reason, period, matrix, (*(f"along {n}" for n in speeds), *speeds), conservative,
-        float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,
+        values, exponents, verdict, reason, period, around.matrix, (*(f"along {n}" for n in speeds), *speeds),
+        conservative, float(product), pairs, off, len(trivial), start, vector, tuple(notes), system.layout.time_unit,
         system.model.name,
     )  # fmt: skip
+
+
+def per_period(M: Array, period: float) -> Array:
+    """The monodromy matrix of deviations (ds, dv times the period), whose entries are of comparable size."""
+    n = len(M) // 2
+    scale = np.concatenate([np.ones(n), np.full(n, period)])
+    return M * scale[:, None] / scale
 
 
 def _along_motion(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from pendula.analysis.driven.floquet import Floquet, floquet
+from pendula.analysis.driven.floquet import Floquet, floquet, per_period
 from pendula.analysis.driven.periods import symbolic
+from pendula.arguments import read_number
 from pendula.errors import NoConvergence, PendulaError, UsageError
 from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
+from pendula.system.parameters import Parameters, named_changes, read_parameter
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
@@ -119,7 +121,7 @@ def floquet_boundary(
     *,
     period: float | str | None = None,
     at: Any = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Parameters = None,
     close: bool = False,
     tol: float = 1e-13,
 ) -> FloquetBoundary:
@@ -155,19 +157,7 @@ def floquet_boundary(
             f'no boundary is bracketed: at {parameter} = {low:.6g} the verdict is "{ends[0].verdict}", at {high:.6g} '
             f'"{ends[1].verdict}".\n  Try: floquet_over(...) on the whole range, to see where it changes.'
         )
-    value, width, how = _limit(study, low, high)
-    multipliers = study(value).multipliers
-    return FloquetBoundary(
-        parameter,
-        value,
-        width,
-        ends[0].verdict,
-        ends[1].verdict,
-        how,
-        len(study.found),
-        multipliers,
-        study.system.model.name,
-    )
+    return replace(_limit(study, low, high), evaluations=len(study.found))
 
 
 def floquet_over(
@@ -178,7 +168,7 @@ def floquet_over(
     *,
     period: float | str | None = None,
     at: Any = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Parameters = None,
     close: bool = False,
     tol: float = 1e-13,
     samples: int | Sequence[float] | Array = 50,
@@ -215,7 +205,7 @@ def floquet_over(
         row = np.unique([*row, *_between(study, row, results)])
         results = [_tried(study, value, failures) for value in row.tolist()]
     limits: list[FloquetBoundary] = []
-    ranges = _ranges(study, parameter, row, results, limits, refine)
+    ranges = _ranges(study, row, results, limits, refine)
     return FloquetMap(
         parameter=parameter,
         values=row,
@@ -299,24 +289,20 @@ def _samples(parameter: str, low: float, high: float, samples: int | Sequence[fl
     return row
 
 
-def _study(given: AnySystem, who: str, name: str, parameters: Mapping[str, float] | None, **settings: Any) -> _Study:
+def _study(given: AnySystem, who: str, name: str, parameters: Parameters, **settings: Any) -> _Study:
     system = symbolic(system_of(given, who).in_joints.system)
-    if name not in system.layout.parameters:
-        raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
-    return _Study(system, name, dict(parameters or {}), settings)
+    return _Study(system, read_parameter(system, name), named_changes(system, parameters), settings)
 
 
 def _interval(low: float, high: float) -> tuple[float, float]:
-    for value in (low, high):
-        if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-            raise UsageError(f"the ends of the interval must be numbers, found {value!r}")
-    if low == high:
-        raise UsageError("the interval has no width")
-    return float(min(low, high)), float(max(low, high))
+    ends = sorted(read_number(value, "an end of the interval") for value in (low, high))
+    if not np.isfinite(ends).all() or ends[0] == ends[1]:
+        raise UsageError(f"the interval must have two different finite ends, found {low} and {high}")
+    return ends[0], ends[1]
 
 
 def _ranges(
-    study: _Study, name: str, row: Array, results: list[Floquet | None], limits: list[FloquetBoundary], refine: bool
+    study: _Study, row: Array, results: list[Floquet | None], limits: list[FloquetBoundary], refine: bool
 ) -> list[tuple[float, float, str]]:
     """Runs of values with the same verdict; refined boundaries are appended to ``limits``."""
     ranges: list[tuple[float, float, str]] = []
@@ -331,20 +317,25 @@ def _ranges(
         if k < len(row):
             low = float(row[k])
             if refine and here and after and here.stable != after.stable:
-                before = len(study.found)
-                value, width, how = _limit(study, high, low)
-                ends, at_limit = (here.verdict, after.verdict), study(value).multipliers
-                count, title = len(study.found) - before, study.system.model.name
-                limits.append(FloquetBoundary(name, value, width, *ends, how, count, at_limit, title))
-                ranges[-1] = (ranges[-1][0], value, ranges[-1][2])
-                low = value
+                limits.append(_limit(study, high, low))
+                low = limits[-1].value
+                ranges[-1] = (ranges[-1][0], low, ranges[-1][2])
     return ranges
 
 
 # --- one stability boundary -------------------------------------------------------------------------
 
 
-def _limit(study: _Study, low: float, high: float) -> tuple[float, float, str]:
+def _limit(study: _Study, low: float, high: float) -> FloquetBoundary:
+    """The boundary between two values with different verdicts."""
+    before, verdicts = len(study.found), (study(low).verdict, study(high).verdict)
+    value, width, how = _crossing(study, low, high)
+    multipliers, title = study(value).multipliers, study.system.model.name
+    count = len(study.found) - before
+    return FloquetBoundary(study.name, value, width, *verdicts, how, count, multipliers, title)
+
+
+def _crossing(study: _Study, low: float, high: float) -> tuple[float, float, str]:
     """Where the verdict changes, a bound on the error, and how multipliers cross."""
     whole = high - low
     stable_low = study(low).stable
@@ -397,12 +388,6 @@ def _uncertainty(function: Callable[[Floquet], float], study: _Study, value: flo
     return max(float(off / slope), 4e-16 * abs(value)) if slope > 0 else step
 
 
-def _balanced(found: Floquet) -> Array:
-    n = len(found.matrix) // 2
-    scale = np.concatenate([np.ones(n), np.full(n, found.period)])
-    return found.matrix * scale[:, None] / scale
-
-
 def _at_one(found: Floquet) -> float:
     """mu + 1/mu - 2 of the pair nearest to 1: positive once it has left the unit circle."""
     mu = found.multipliers[int(np.argmin(np.abs(found.multipliers - 1)))]
@@ -417,7 +402,7 @@ def _at_minus_one(found: Floquet) -> float:
 
 def _discriminant(found: Floquet) -> float:
     """Discriminant of the polynomial with roots mu + 1/mu: negative once two pairs have left the circle together."""
-    sums = sums_of_pairs(_balanced(found))
+    sums = sums_of_pairs(per_period(found.matrix, found.period))
     differences = sums[:, None] - sums[None, :]
     return float(np.real(np.prod(differences[np.triu_indices(len(sums), 1)] ** 2)))
 
@@ -438,18 +423,14 @@ def sums_of_pairs(M: Array) -> Array:
     return np.roots(total)
 
 
-def _nontrivial(found: Floquet) -> Array:
-    return found.multipliers[: len(found.multipliers) - found.trivial]
-
-
 def _left_of_one(found: Floquet) -> float:
     """The characteristic polynomial at 1: changes sign where a real multiplier passes 1."""
-    return float(np.prod(1 - _nontrivial(found)).real)
+    return float(np.prod(1 - found.nontrivial).real)
 
 
 def _right_of_minus_one(found: Floquet) -> float:
     """The same at -1."""
-    return float(np.prod(1 + _nontrivial(found)).real)
+    return float(np.prod(1 + found.nontrivial).real)
 
 
 def _within_circle(found: Floquet) -> float:
@@ -457,7 +438,7 @@ def _within_circle(found: Floquet) -> float:
 
     It vanishes without damping. Multipliers then leave the circle elsewhere where the discriminant changes sign.
     """
-    mu = _nontrivial(found)
+    mu = found.nontrivial
     i, j = np.triu_indices(len(mu), 1)
     product = float(np.prod(1 - mu[i] * mu[j]).real)
     if found.conservative or abs(product) < 1e-9:

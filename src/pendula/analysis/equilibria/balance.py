@@ -18,7 +18,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
 from pendula.system.layout import Array
-from pendula.system.parameters import Parameters, parameter_vector, typical_length
+from pendula.system.parameters import Parameters, parameter_vector, typical_length, typical_steps
 from pendula.system.system import System
 
 LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
@@ -124,12 +124,7 @@ class Balance:
 
     def free(self, q: Array, t: float = 0.0) -> Array:
         """An orthonormal basis of the null space of G, by columns: the displacements ds that the constraints allow."""
-        G = self.rows(q, t)
-        if not len(G):
-            return np.eye(len(self.system.layout.speeds))
-        _, sizes, right = np.linalg.svd(G)
-        rank = int(np.sum(sizes > 1e-10 * max(sizes[0], 1e-300)))
-        return np.asarray(right[rank:].T)
+        return null_basis(self.rows(q, t))
 
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
         """Whether forces on a fixed state, or gaps of its loops, change with time."""
@@ -142,15 +137,14 @@ class Balance:
         if np.abs(found - found[0]).max(initial=0.0) > 1e-9 * size:
             return True
         gaps = np.array([self.system.gaps(q, v, t, parameters=self.parameters)[0] for t in LOOKS])
-        return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * self._length)
+        return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * typical_length(self.system, self.parameters))
 
     def scale(self, q: Array, v: Array | None = None) -> float:
         """A typical force of the mechanism, the scale for rounding errors in unbalanced forces.
 
         It is the largest of all forces, their changes over a radian or a typical length, and the effect of rotation.
         """
-        step = np.where([kind == "angle" for kind in self.system.layout.speed_kinds], 1.0, self._length)
-        stiffness = np.abs(self.changes("s", q, v)) @ step
+        stiffness = np.abs(self.changes("s", q, v)) @ self.steps
         weight = float(np.abs(self.forces(q, v)).max(initial=0.0))
         return max(float(stiffness.max(initial=0.0)), weight, self.by_turning(q, v), 1e-300)
 
@@ -162,16 +156,29 @@ class Balance:
         if not self.system.drives and (v is None or not np.any(v)):
             return 0.0
         v = np.zeros(len(self.system.layout.speeds)) if v is None else v
-        kinds = self.system.layout.speed_kinds
-        fastest = max((abs(x) for x, kind in zip(v, kinds, strict=True) if kind == "angle"), default=0.0)
+        fastest = fastest_turn(self.system, v)
         mass = float(np.abs(self.system.mass_matrix(q, parameters=self.parameters)).max(initial=0.0))
         C = self.changes("v", q, v)
         gyroscopic = float(np.abs(C - C.T).max(initial=0.0)) / 2
         return float(max(mass * fastest**2, gyroscopic**2 / mass if mass else 0.0))
 
     @property
-    def _length(self) -> float:
-        return typical_length(self.system, self.parameters)
+    def steps(self) -> Array:
+        """A typical change along every speed: a radian for angles, a typical length for all others."""
+        return typical_steps(self.system, self.parameters)
+
+
+def null_basis(rows: Array, small: float = 1e-10) -> Array:
+    """An orthonormal basis, by columns, of the null space of a matrix; ``small`` is relative to its largest value."""
+    _, sizes, right = np.linalg.svd(rows)
+    rank = int(np.sum(sizes > small * max(float(sizes.max(initial=0.0)), 1e-300)))
+    return np.asarray(right[rank:].T)
+
+
+def fastest_turn(system: System, v: Array) -> float:
+    """The largest rate of an angle [rad/time]."""
+    angles = [abs(x) for x, kind in zip(v, system.layout.speed_kinds, strict=True) if kind == "angle"]
+    return float(max(angles, default=0.0))
 
 
 def ball_blocks(system: System, vector: Array) -> Array:

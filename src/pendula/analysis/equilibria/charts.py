@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pendula.analysis.equilibria.balance import null_basis
 from pendula.analysis.equilibria.proofs.equations_at_rest import forces_on_speeds
 from pendula.analysis.equilibria.stationary import Stationary, close_loops
 from pendula.errors import PendulaError
@@ -31,10 +32,7 @@ def is_singular(problem: Stationary, q: Array) -> bool:
     M = M * problem.sizes[:, None] * problem.sizes
     rows = problem.rows(np.asarray(q)[None])[0]
     # Loops may drive a massless part, which contributes nothing to M: project M on the constraints.
-    free = np.eye(len(M))
-    if len(rows):
-        _, sizes, right = np.linalg.svd(rows)
-        free = right[int(np.sum(sizes > 1e-10 * max(sizes.max(initial=0.0), 1e-300))) :].T
+    free = null_basis(rows)
     if not free.shape[1]:
         return False
     values = np.linalg.eigvalsh(free.T @ M @ free)

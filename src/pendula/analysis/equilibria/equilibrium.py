@@ -11,9 +11,9 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
 from pendula.analysis.equilibria.families import find_directions, stationary_at
-from pendula.analysis.equilibria.poles import at_pole
+from pendula.analysis.equilibria.poles import at_pole, in_quaternions
 from pendula.analysis.equilibria.spins import with_spins
-from pendula.analysis.equilibria.stationary import Stationary, speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
 from pendula.arguments import read_table
@@ -31,7 +31,7 @@ BALANCED = 1e-8
 NEUTRAL = 1e-8
 """stiffness along a direction up to this, relative to the summands it came from, counts as zero"""
 GRADED = 1e-6
-"""entries of the stiffness below this fraction of the largest count as that much, since rounding errors may be"""
+"""entries of the stiffness below this fraction of the largest count as this fraction: rounding may be that large"""
 WEAK = 1e-5
 """an equilibrium is weak if the smallest eigenvalue of the stiffness is below this fraction of the largest"""
 
@@ -229,7 +229,7 @@ def _refuse_hidden_force(problem: Stationary, state: State) -> None:
 
 def in_coordinates_of(system: System, found: Equilibrium, state: State) -> Equilibrium:
     """An equilibrium of the twin of a system as one of the system; its directions stay those of the twin."""
-    balance = Balance(system, found.inputs if len(found.inputs) else None, found.parameters)
+    balance = Balance(system, found.inputs, found.parameters)
     q, v = np.array(state.q, dtype=float), np.array(state.v, dtype=float)
     return replace(found, q=q, v=v, multipliers=balance.multipliers(q, v), layout=system.layout, system=system)
 
@@ -284,21 +284,18 @@ def describe(
 
 def _seen_in_quaternions(balance: Balance, at: Equilibrium) -> Equilibrium:
     """A steady motion at a singular pose: directions in which the potential decreases, from regular coordinates."""
-    from pendula.analysis.equilibria.poles import twin_of
-
-    twin = twin_of(balance.system)
-    if twin is None:
+    there = in_quaternions(balance.system, at.q, at.v, at.parameters)
+    if there is None:
         return at
-    state = twin.state(at.q, at.v, at.parameters)
-    own = with_spins(Balance(twin.system, balance.inputs, balance.parameters), state.q, state.v)
+    twin, state = there
+    own = with_spins(Balance(twin, balance.inputs, balance.parameters), state.q, state.v)
     found = describe(own, state.q, state.v, at.residual, at.name)
     return replace(at, unstable_directions=found.unstable_directions, condition=found.condition, singular=False)
 
 
 def _by_speeds(balance: Balance, directions: Array) -> tuple[Mapping[str, float], ...]:
     """Scaled directions, by columns, as speeds by name."""
-    sizes = speed_sizes(balance)
-    return tuple(_named(balance.system, sizes * directions[:, k]) for k in range(directions.shape[1]))
+    return tuple(_named(balance.system, balance.steps * directions[:, k]) for k in range(directions.shape[1]))
 
 
 def _named(system: System, direction: Array) -> dict[str, float]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import Balance
+from pendula.analysis.equilibria.balance import Balance, null_basis
 from pendula.analysis.equilibria.domain import Domain
-from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, shares_of, speed_sizes
+from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, shares_of
 from pendula.analysis.equilibria.turning import turning_at
 from pendula.errors import ComputationError
 from pendula.system.layout import Array
@@ -41,7 +41,7 @@ class Directions:
 
 def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
     """The equilibrium equations, scaled by the forces and the stiffness at a state."""
-    sizes = speed_sizes(balance)
+    sizes = balance.steps
     stiffness = np.abs(_finite(balance.stiffness(q, v, balance.multipliers(q, v))) * sizes[:, None] * sizes).max(
         axis=1, initial=0.0
     )
@@ -78,10 +78,7 @@ def flat_directions(problem: Stationary, q: Array) -> Array:
     stiffness, rows = J[:n, :n], J[n:, :n]
     if not np.all(np.isfinite(J)):  # undecided if forces have no derivatives
         return np.zeros((n, 0))
-    free = np.eye(n)
-    if len(rows):
-        _, sizes, right = np.linalg.svd(rows)
-        free = right[int(np.sum(sizes > 1e-10 * max(sizes.max(initial=0.0), 1e-300))) :].T
+    free = null_basis(rows)
     if not free.shape[1]:
         return np.zeros((n, 0))
     _, sizes, right = np.linalg.svd(free.T @ stiffness @ free)

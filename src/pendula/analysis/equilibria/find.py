@@ -25,9 +25,9 @@ from pendula.analysis.equilibria.poles import searches_in_twin
 from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
 from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
-from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of, speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of
 from pendula.analysis.equilibria.turning import Turning, read_turning
-from pendula.arguments import read_seed
+from pendula.arguments import read_count, read_number, read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
@@ -261,8 +261,7 @@ def _found_in_twin(
 def _real(
     problem: Stationary, pairs: list[Any], domain: Domain, rng: np.random.Generator
 ) -> tuple[list[Any], bool, str]:
-    """Candidates at which forces balance, each pose once; whether that is not proven of one of the others; and a remark
-    on these."""
+    """Candidates at which forces balance, each pose once; whether another may balance, too; a remark on the others."""
     real = [x for x in pairs if not is_singular(problem, x[0]) or balanced_nearby(problem, x[0], rng)]
     others = [x for x in pairs if not any(x is y for y in real)]
     forces = bounded_forces(problem) if others else None
@@ -282,7 +281,7 @@ def _proof(
     on_progress: Callable[[int, int], None] | None,
 ) -> Proof | str | None:
     """A proof by structure or by interval arithmetic; a sentence or None if there is none."""
-    if seconds is not None and not (isinstance(seconds, (int, float)) and seconds > 0.0):
+    if seconds is not None and not read_number(seconds, "prove") > 0.0:
         raise UsageError(f"prove must be a positive number of seconds, found {seconds!r}")
     proof = prove_tree(balance, v) if everywhere else None
     if proof is not None and seconds is None:
@@ -380,9 +379,7 @@ def _refuse_time(system: System, balance: Balance, v: Array) -> None:
 def _count(starts: int | None, freedoms: int) -> int:
     if starts is None:
         return int(64 * 2 ** min(freedoms, 5)) if freedoms <= 12 else max(16, 8192 // freedoms)
-    if not isinstance(starts, int) or not 1 <= starts <= MOST_STARTS:
-        raise UsageError(f"starts must be an integer from 1 to {MOST_STARTS}, found {starts!r}")
-    return starts
+    return read_count(starts, "starts", MOST_STARTS)
 
 
 def _problem(balance: Balance, turning: Turning, domain: Domain, rng: np.random.Generator) -> Stationary:
@@ -394,9 +391,8 @@ def _problem(balance: Balance, turning: Turning, domain: Domain, rng: np.random.
         raise LoopNotClosed(
             "no pose with closed loops was found in the box.\n  Try: a larger box, or check the lengths."
         )
-    sizes = speed_sizes(balance)
     with np.errstate(all="ignore"):
-        weight = np.abs(balance.forces(q, rough.speeds(q)) * sizes)
+        weight = np.abs(balance.forces(q, rough.speeds(q)) * balance.steps)
         stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=2)
     rows = np.maximum(weight, stiffness)
     rows = rows[np.isfinite(rows).all(axis=1)]

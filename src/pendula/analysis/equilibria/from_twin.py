@@ -6,7 +6,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, in_coordinates_of
-from pendula.analysis.equilibria.poles import back_from, has_rates, in_twin
+from pendula.analysis.equilibria.poles import has_rates, state_in
 from pendula.analysis.equilibria.stationary import SETTLED
 from pendula.system.layout import Array, State
 from pendula.system.system import System
@@ -17,19 +17,19 @@ BETWEEN = 8
 
 def from_twin(twin: System, system: System, found: Equilibrium) -> Equilibrium:
     """An equilibrium of the twin as one of the system; of a family, a member with as many zeros as possible."""
-    state = back_from(twin, system, found.state, found.parameters)
+    state = state_in(system, twin, found.state, found.parameters)
     own = system.in_joints.system is system
     if own and found.free_directions and found.enclosure is None:
         state = _plain_member(twin, system, found, state)
     if not (own and has_rates(system)):
         return in_coordinates_of(system, found, state)
-    balance = Balance(system, found.inputs if len(found.inputs) else None, found.parameters)
+    balance = Balance(system, found.inputs, found.parameters)
     return describe(balance, state.q, state.v, found.residual, found.name)
 
 
 def _plain_member(twin: System, system: System, found: Equilibrium, state: State) -> State:
     """A member of the family of an equilibrium that has zeros for angles which are free."""
-    balance = Balance(twin, found.inputs if len(found.inputs) else None, found.parameters)
+    balance = Balance(twin, found.inputs, found.parameters)
     scale = balance.scale(found.q, found.v)
     q = np.array(state.q, dtype=float)
     for span in (x.q for x in system.layout.orientations):
@@ -45,6 +45,6 @@ def _plain_member(twin: System, system: System, found: Equilibrium, state: State
 
 
 def _rests(twin: System, system: System, balance: Balance, state: State, scale: float) -> bool:
-    there = in_twin(system, twin, state, balance.parameters)
+    there = state_in(twin, system, state, balance.parameters)
     left: Array = balance.unbalanced(there.q, there.v)
     return float(np.abs(left).max(initial=0.0)) < SETTLED * scale

@@ -70,26 +70,24 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
             f"a potential is drawn over one or two free coordinates, and this mechanism has {len(names)}"
             f"{' in closed loops' if system.model.closures else ''}"
         )
-    first_one = found[0] if len(found) else None
-    inputs = first_one.inputs if first_one is not None and len(first_one.inputs) else None
-    balance = Balance.of(joints, inputs, None if first_one is None else first_one.parameters)
+    first = found[0] if len(found) else None
+    balance = Balance.of(joints) if first is None else Balance(joints, first.inputs, first.parameters)
     rng = np.random.default_rng(0)
     v = read_turning(balance, rates, rng).rates
     kept = [k for k, name in enumerate(names) if not is_cyclic(balance, name, rng)] or [0]
     axes = tuple(np.linspace(*_span(joints, found, names[k]), POINTS[len(kept) - 1]) for k in kept)
-    first = np.zeros(len(names))
-    if len(found):
-        first = system.in_joints.read(found[0].q, found[0].v, parameters=found[0].parameters)[0]
+    pose, level = np.zeros(len(names)), 0.0
+    if first is not None:
+        pose, level = system.in_joints.read(first.q, first.v, parameters=first.parameters)[0], first.potential
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    q = np.broadcast_to(np.asarray(first, dtype=float), (grid[..., 0].size, len(names))).copy()
+    q = np.broadcast_to(np.asarray(pose, dtype=float), (grid[..., 0].size, len(names))).copy()
     q[:, kept] = grid.reshape(-1, len(kept))
     with np.errstate(all="ignore"):
         forces = balance.forces(q, np.broadcast_to(v, (len(q), len(v))))[:, kept].reshape(*grid.shape)
     if not np.all(np.isfinite(forces)):
         raise UsageError("the forces are not finite everywhere in the box, so the potential cannot be drawn")
     values = _integrated(axes, forces)
-    level = found[0].potential if len(found) else 0.0
-    here = tuple(int(np.argmin(np.abs(axis - first[k]))) for axis, k in zip(axes, kept, strict=True))
+    here = tuple(int(np.argmin(np.abs(axis - pose[k]))) for axis, k in zip(axes, kept, strict=True))
     return Landscape(
         names=tuple(names[k] for k in kept),
         units=tuple(joints.layout.units[names[k]] for k in kept),

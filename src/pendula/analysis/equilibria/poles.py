@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pendula.errors import NotSupported
@@ -18,7 +16,7 @@ AT_POLE = 1e-5
 
 
 def searches_in_twin(system: System) -> bool:
-    """Whether equilibria are better looked for in quaternions: three numbers name a pose more than once."""
+    """Whether to search for equilibria in quaternions: three numbers describe a pose in more than one way."""
     return any(x.chart.count == 3 for x in system.layout.orientations)
 
 
@@ -45,43 +43,27 @@ def at_pole(system: System, state: State, vector: Array) -> tuple[System, State]
         twin = body_twin(system)
     except NotSupported:
         return None
-    return twin, in_twin(system, twin, state, vector)
+    return twin, state_in(twin, system, state, vector)
 
 
-def in_twin(system: System, twin: System, state: State, vector: Array) -> State:
-    """A state of a system in the coordinates of its twin."""
+def state_in(twin: System, system: System, state: State, vector: Array) -> State:
+    """A state of a system in the coordinates of another system of the same mechanism."""
     joints = system.in_joints.read_state(state, vector)
     found = convert_rows(joints.layout, twin.in_joints.layout, joints.q, joints.v)
     there = State(state.t, found.q[0], found.v[0], twin.in_joints.layout)
     return twin.in_joints.place_state(there, vector)
 
 
-def back_from(twin: System, system: System, state: State, vector: Array) -> State:
-    """A state of the twin in the coordinates of the system."""
-    joints = twin.in_joints.read_state(state, vector)
-    found = convert_rows(joints.layout, system.in_joints.layout, joints.q, joints.v)
-    there = State(state.t, found.q[0], found.v[0], system.in_joints.layout)
-    return system.in_joints.place_state(there, vector)
+def in_quaternions(system: System, q: Array, v: Array, vector: Array) -> tuple[System, State] | None:
+    """The twin of a system with quaternions in all ball joints, and its state there.
 
-
-@dataclass(frozen=True)
-class Twin:
-    """A system in quaternions, and how states of another system of the same mechanism are converted to it."""
-
-    system: System
-    source: System
-
-    def state(self, q: Array, v: Array, parameters: Array) -> State:
-        """The same state in quaternions."""
-        return in_twin(self.source, self.system, State(0.0, q, v, self.source.layout), parameters)
-
-
-def twin_of(system: System) -> Twin | None:
-    """The system in quaternions; None if it has them already, or if its forces use the angles by name. Cached."""
+    None if the system has quaternions already, or if its forces use the angles by name.
+    """
     joints = system.in_joints.system
     if not body_charts(joints):
         return None
     try:
-        return Twin(body_twin(joints), joints)
+        twin = body_twin(joints)
     except NotSupported:
         return None
+    return twin, state_in(twin, joints, State(0.0, q, v, joints.layout), vector)

@@ -13,6 +13,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance, ball_blocks
 from pendula.analysis.symmetry.find import Symmetry, find_symmetries
+from pendula.analysis.symmetry.geometry import Geometry
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -76,8 +77,6 @@ def _first_speed(system: System, symmetry: Symmetry) -> int | None:
 
 def _in_joint(system: System, symmetry: Symmetry, parameters: Array) -> Array:
     """The axis of a spin in the axes of the child side of its joint."""
-    from pendula.analysis.symmetry.geometry import Geometry
-
     geometry = Geometry(system.model, system.layout.parameter_values(parameters))
     _, R = geometry.side(system.model.joint(symmetry.joint).child)
     return np.asarray(R.T @ np.array(symmetry.axis))

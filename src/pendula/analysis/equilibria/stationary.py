@@ -17,7 +17,6 @@ from pendula.analysis.equilibria.turning import Turning
 from pendula.system.layout import Array
 from pendula.system.loops.assembly import row_scales
 from pendula.system.orientation.maps import moved
-from pendula.system.parameters import typical_steps
 from pendula.system.system import System
 
 SETTLED = 1e-9
@@ -57,7 +56,7 @@ class Stationary:
     @cached_property
     def sizes(self) -> Array:
         """Unit of each displacement: a radian or a typical length."""
-        return speed_sizes(self.balance)
+        return self.balance.steps
 
     @cached_property
     def row_sizes(self) -> Array:
@@ -139,11 +138,6 @@ def shares_of(typical: Array, force: float) -> Array | None:
     share = typical / force
     far = (share < SMALL) & (share > NOTHING)
     return np.where(far, share, 1.0) if far.any() else None
-
-
-def speed_sizes(balance: Balance) -> Array:
-    """A radian for every angle, a typical length for every other speed."""
-    return typical_steps(balance.system, balance.parameters)
 
 
 def close_loops(problem: Stationary, q: Array, passes: int = 40) -> Array:

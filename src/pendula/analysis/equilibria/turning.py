@@ -1,9 +1,9 @@
 """Steady motions: constant rates of coordinates, and constant rotations of ball joints by quaternion.
 
 A ball joint may turn at a constant rate about an axis that is fixed on its parent side (W), and its body may spin at a
-constant rate about an axis of its own (s). Its rotation is then R(t) = exp(W t) R exp(s t). In axes that take part in
-the first rotation but not in the spin, a steady motion is at rest: it is a relative equilibrium. With p = R^T W, the
-angular velocity in these axes is p + s, and the equations M v' = f become M v' = f + M (s x v).
+constant rate about an axis that is fixed in it (s). Its rotation is then R(t) = exp(W t) R exp(s t). In axes that take
+part in the first rotation but not in the spin, a steady motion is at rest: it is a relative equilibrium. With
+p = R^T W, the angular velocity in these axes is p + s, and the equations M v' = f become M v' = f + M (s x v).
 """
 
 from __future__ import annotations

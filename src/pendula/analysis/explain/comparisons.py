@@ -25,10 +25,8 @@ class Scene:
         self.ref = reference
         self.own = own
         self.values = values
-        ref = reference
-        self.q, self.v = own.in_joints.place(ref.q, ref.v, ref.t)
+        self.q, self.v = own.in_joints.place(reference.q, reference.v, reference.t)
         self._reactions: Mapping[str, tuple[Array, Array, float]] | None = None
-        self._size: dict[str, float] = {}
 
     @property
     def reactions_by(self) -> str:

@@ -1,4 +1,4 @@
-"""A derivation told and checked: every formula of a story with its comparison at random states."""
+"""A derivation explained and checked: every formula of its story, compared with other values at random states."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Check:
 @readable
 @dataclass(frozen=True)
 class Explanation:
-    """A derivation told from the frames to the equations of motion, each step checked; see :func:`pendula.explain`.
+    """A derivation explained from frames to equations of motion, with every step checked; see :func:`pendula.explain`.
 
     Attributes:
         story: chapters, steps and formulas; its formulas are the expressions that are compiled.

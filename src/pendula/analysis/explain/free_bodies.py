@@ -14,9 +14,9 @@ from pendula.system.joint_forces import joint_wrenches
 Array = Any
 
 
-def kept(s: Scene, x: Array) -> list[int]:
-    """The rows that a story shows: all six, or v_x, v_y and omega_z in the plane."""
-    return [0, 1, 5] if x.shape[1] == 3 else [0, 1, 2, 3, 4, 5]
+def kept(count: int) -> list[int]:
+    """The velocities of a body that a story shows: all six, or the three of the plane, v_x, v_y and omega_z."""
+    return [0, 1, 5] if count == 3 else [0, 1, 2, 3, 4, 5]
 
 
 def where(s: Scene, body: str) -> str:
@@ -40,7 +40,7 @@ def _at_hinge(s: Scene, body: str, v: Array, w: Array) -> Array:
 
 def free_mass(s: Scene, x: Array, body: str) -> float:
     """M_i from mass, static moment and inertia as numbers."""
-    ref, rows = s.ref, kept(s, x)
+    ref, rows = s.ref, kept(x.shape[1])
     m, arm = ref.mass(body), _arm(s, body)
     inertia = (
         ref.world_inertia(body) if where(s, body) == "world" else np.broadcast_to(ref.inertia(body), (len(x), 3, 3))
@@ -60,22 +60,24 @@ def free_mass(s: Scene, x: Array, body: str) -> float:
 def weight_wrench(s: Scene, x: Array, body: str) -> float:
     """Weight and its moment."""
     ref = s.ref
-    pull = np.broadcast_to(ref.mass(body) * ref.gravity, (len(x), 3))
+    pull = np.broadcast_to(ref.mass(body) * ref.geometry.gravity, (len(x), 3))
     pull = ref.axes(body, where(s, body), pull)
     both = np.concatenate([pull, np.cross(_arm(s, body), pull)], axis=1)
-    return difference(x, both[:, kept(s, x)])
+    return difference(x, both[:, kept(x.shape[1])])
 
 
 def velocities(s: Scene, x: Array, body: str) -> float:
     """V_i from the differentiated position."""
     ref = s.ref
     V = _at_hinge(s, body, ref.of(body, ref.steady.velocity), ref.of(body, ref.steady.angular_velocity))
-    return difference(x, V[:, kept(s, x)], float(np.abs(ref.steady.velocity).max()))
+    return difference(x, V[:, kept(x.shape[1])], float(np.abs(ref.steady.velocity).max()))
 
 
 def rates(s: Scene, x: Array, body: str) -> float:
     """Rates of V_i at constant speeds."""
-    return difference(x, _rate(s, body, steady=True)[:, kept(s, x)], float(np.abs(s.ref.steady.acceleration).max()))
+    return difference(
+        x, _rate(s, body, steady=True)[:, kept(x.shape[1])], float(np.abs(s.ref.steady.acceleration).max())
+    )
 
 
 def _rate(s: Scene, body: str, *, steady: bool) -> Array:
@@ -93,7 +95,7 @@ def _rate(s: Scene, body: str, *, steady: bool) -> Array:
 
 def complement(s: Scene, x: Array, body: str) -> float:
     """Columns of L_tau from velocities at two speeds."""
-    ref, rows, worst = s.ref, kept(s, x), 0.0
+    ref, rows, worst = s.ref, kept(x.shape[1]), 0.0
     for k in range(x.shape[2]):
         spins, slides = ref.partial(k)
         column = _at_hinge(s, body, ref.of(body, slides), ref.of(body, spins))[:, rows]
@@ -103,7 +105,7 @@ def complement(s: Scene, x: Array, body: str) -> float:
 
 def free_body(s: Scene, x: Array, body: str, mass: str) -> float:
     """M_i V_i' + Omega_i V_i against the rate of momentum about the reference point."""
-    ref, rows = s.ref, kept(s, x)
+    ref, rows = s.ref, kept(x.shape[1])
     V = _at_hinge(s, body, ref.of(body, ref.moving.velocity), ref.of(body, ref.moving.angular_velocity))[:, rows]
     rate = _rate(s, body, steady=False)[:, rows]
     value = np.einsum("sij,sj->si", s.values[mass], rate) + np.einsum("sij,sj->si", x, V)
@@ -122,8 +124,7 @@ def held_rows(s: Scene, x: Array) -> float:
         body = joint.child.body
         V = _at_hinge(s, body, ref.of(body, ref.steady.velocity), ref.of(body, ref.steady.angular_velocity))
         stacked.append(V)
-    size = x.shape[2] // len(stacked)
-    rows = [0, 1, 5] if size == 3 else list(range(6))
+    rows = kept(x.shape[2] // len(stacked))
     V = np.concatenate([one[:, rows] for one in stacked], axis=1)
     return float(np.abs(np.einsum("sij,sj->si", x, V)).max() / np.abs(V).max())
 
@@ -136,14 +137,13 @@ def multipliers(s: Scene, _: Array) -> float | None:
     ref, held = s.ref, s.values.get(r"L_\lambda")
     if held is None or ref.model.forces or ref.system.drives or ref.model.closures:
         return None
-    size = held.shape[2] // len(ref.model.tree)
-    rows = [0, 1, 5] if size == 3 else list(range(6))
+    rows = kept(held.shape[2] // len(ref.model.tree))
     needed, joints = [], []
     carried = joint_wrenches(compile_system(ref.model, "newton-euler"), ref.q, ref.v, ref.t)
     for k, joint in enumerate(ref.model.tree):
         body = joint.child.body
         axes = where(s, body)
-        push = ref.axes(body, axes, ref.mass(body) * (ref.of(body, ref.moving.acceleration) - ref.gravity))
+        push = ref.axes(body, axes, ref.mass(body) * (ref.of(body, ref.moving.acceleration) - ref.geometry.gravity))
         moment = ref.axes(body, axes, ref.twist_rate(body, ref.moving)) + np.cross(_arm(s, body), push)
         needed.append(np.concatenate([push, moment], axis=1)[:, rows])
         wrench = [ref.axes(body, axes, w[:, k]) for w in (carried.force, carried.torque)]

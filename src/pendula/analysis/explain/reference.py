@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.explain.walk import numbers, side_place, walk
+from pendula.analysis.explain.walk import walk
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
-from pendula.model.expressions.expression import parse
+from pendula.analysis.symmetry.geometry import Geometry
 from pendula.model.model import Model
 from pendula.system.build import compile_system
 from pendula.system.joint_forces import joint_wrenches
@@ -42,7 +42,7 @@ class Reference:
         self.t, self.q, self.v = random_states(self.system, states, seed)
         self.a = self.system.accelerations(self.q, self.v, self.t)
         self.bodies = list(self.system.layout.bodies)
-        self.values = model.parameter_values
+        self.geometry = Geometry(model, model.parameter_values)
 
     # -- numbers of the model -------------------------------------------------------------------
 
@@ -64,15 +64,15 @@ class Reference:
 
     def com(self, body: str) -> Array:
         """Mass centre in body axes."""
-        return numbers(self.model.body(body).mass_properties().com, self.values)
+        return self.geometry.mass(self.model.body(body))[1]
 
     def mass(self, body: str) -> float:
         """Mass of a body."""
-        return float(parse(self.model.body(body).mass_properties().mass).evaluate(self.values))
+        return self.geometry.mass(self.model.body(body))[0]
 
     def inertia(self, body: str) -> Array:
         """Inertia about the mass centre in body axes."""
-        return np.array([numbers(row, self.values) for row in self.model.body(body).mass_properties().inertia])
+        return self.geometry.mass(self.model.body(body))[2]
 
     def world_inertia(self, body: str) -> Array:
         """Inertia about the mass centre in world axes."""
@@ -85,13 +85,7 @@ class Reference:
 
     def hinge(self, body: str) -> Array:
         """Vector from a body's origin to its side of its inboard joint, in body axes."""
-        joint = next(j for j in self.model.tree if j.child.body == body)
-        return side_place(self.model, joint.child, self.values)
-
-    @cached_property
-    def gravity(self) -> Array:
-        """Acceleration of gravity."""
-        return numbers(self.model.gravity, self.values)
+        return self.geometry.point(self.geometry.inboard(body).child)
 
     # -- motion ---------------------------------------------------------------------------------
 

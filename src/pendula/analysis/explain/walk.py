@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.symmetry.geometry import Geometry, turned_by
+from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import Side, TreeJoint
@@ -53,7 +55,7 @@ class Walk:
     def point(self, model: Model, side: Side) -> Array:
         """World position of a side of a joint or force."""
         frame = self.frames[side.body]
-        return frame.r + frame.R @ side_place(model, side, self.values)
+        return frame.r + frame.R @ Geometry(model, self.values).point(side)
 
 
 def walk(model: Model, state: Mapping[str, float], t: float = 0.0) -> Walk:
@@ -79,33 +81,20 @@ def walk(model: Model, state: Mapping[str, float], t: float = 0.0) -> Walk:
     return Walk(frames, tuple(turns), values)
 
 
-def side_place(model: Model, side: Side, values: Mapping[str, float]) -> Array:
-    """The point of a side in body axes."""
-    place: Any = (0, 0, 0) if side.position is None else side.position
-    if side.at is not None and side.body != GROUND:
-        place = model.body(side.body).named_points()[side.at]
-    return numbers(place, values)
-
-
 def numbers(vector: Any, values: Mapping[str, float]) -> Array:
     """A vector of expressions as numbers."""
     return np.array([parse(x).evaluate(values) for x in vector], dtype=float)
 
 
 def rotation(axis: Array, angle: float) -> Array:
-    """Rotation matrix about a unit axis (Rodrigues' formula)."""
-    x, y, z = axis / np.linalg.norm(axis)
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
+    """Rotation matrix about an axis of any length."""
+    return turned_by(axis / np.linalg.norm(axis), angle)
 
 
 def _side_frame(model: Model, frame: Frame, side: Side, values: Mapping[str, float]) -> Frame:
     """The frame of a joint's side: at its point, rotated."""
-    r = frame.r + frame.R @ side_place(model, side, values)
-    R = frame.R
-    for turn in side.rotation.turns() if side.rotation is not None else ():
-        R = R @ rotation(numbers(turn.axis, values), parse(turn.angle).evaluate(values))
-    return Frame(R, r)
+    point, R = Geometry(model, values).side(side)
+    return Frame(frame.R @ R, frame.r + frame.R @ point)
 
 
 def _step(joint: TreeJoint, here: Frame, step: Any, values: Mapping[str, float], turns: list[Turned]) -> Frame:
@@ -124,4 +113,4 @@ def _step(joint: TreeJoint, here: Frame, step: Any, values: Mapping[str, float],
         case TurnBall(chart, coordinates=names):
             turn = to_quaternion(chart, [values[name] for name in names])
             return Frame(here.R @ matrix_of(turn), here.r)
-    raise TypeError(f"no motion for {step!r}")
+    raise NotSupported(f'joint "{joint.name}": a step of type {type(step).__name__} cannot be explained')

@@ -20,7 +20,7 @@ from pendula.system.layout import Array
 
 TIME = ("t", "time")
 OF_RUNS = "run."
-"""columns of a saved run that start so tell of its computation: run.energy_error, run.violation"""
+"""prefix of the columns of a saved run that describe its computation: run.energy_error, run.violation"""
 _WITH_UNIT = re.compile(r"^\s*(?P<name>.*?)\s*[\[(](?P<unit>[^\])]*)[\])]\s*$")
 MOST_BYTES = 200_000_000
 MISSING = {"", "nan", "na", "n/a", "none", "null", "-"}
@@ -70,7 +70,7 @@ def read_columns(path: str | Path) -> dict[str, Array]:
     mark = max(",;\t", key=head.count)
     names = [cell.strip() for cell in next(csv.reader([head], delimiter=mark))]
     if len({*names}) < len(names) or not all(names):
-        raise UsageError(f"{path}: headings must be there and differ, found {', '.join(map(quote, names))}")
+        raise UsageError(f"{path}: headings must not be empty and must differ, found {', '.join(map(quote, names))}")
     rows = []
     for number, line in lines[1:]:
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=mark))]
@@ -135,7 +135,7 @@ def measurements(
         derived: names of columns that a saved run has beside its states; they are left out, too.
 
     Raises:
-        UsageError: columns are unknown, a column unknown, has another dimension, or times are not increasing.
+        UsageError: a column is unknown or has another dimension, there are no times, or they do not increase.
     """
     t: Array | None = None
     values: dict[str, Array] = {}
@@ -164,7 +164,7 @@ def measurements(
     if t is None:
         raise UsageError(f'{source}: there is no column of times "t"; found {", ".join(map(quote, columns))}')
     if not np.isfinite(t).all() or not (np.diff(t) > 0).all():
-        raise UsageError(f"{source}: times must be there and increase")
+        raise UsageError(f"{source}: times must be finite and increase")
     if t.size < 2:
         raise UsageError(f"{source}: at least two times are needed")
     return Measurements(t, values, source, tuple(left_out))

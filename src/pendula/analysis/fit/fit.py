@@ -52,15 +52,15 @@ def fit(
 ) -> Fit:
     """Parameters and initial values for which the motion fits measurements best, by least squares.
 
-    The motion and its derivatives by the unknown values are integrated together (variational equations), so that
-    SciPy's ``least_squares`` gets an exact Jacobian. Confidence intervals are those of the linearized problem.
+    The motion and its derivatives with respect to the unknown values are integrated together (variational equations),
+    so that SciPy's ``least_squares`` gets an exact Jacobian. Confidence intervals are those of the linearized problem.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
         data: a CSV file, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
             coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets, ``theta [deg]``.
             A column with the name of an input is its measured time series. Missing values are empty or NaN.
-        parameters: names of parameters, and of initial values, ``theta(0)``, which every experiment has for itself.
+        parameters: names of parameters, and of initial values, ``theta(0)``, of which every experiment has its own.
         guess: first values by name; default: those of the model.
         initial_state: known initial values by name; a list has one for each experiment. Closed loops keep these and
             the trial values, and move others as at the start of a run.

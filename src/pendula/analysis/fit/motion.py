@@ -1,4 +1,4 @@
-"""Motions of a mechanism for trial values, at the times of the measurements, with derivatives by these values."""
+"""Motions of a mechanism for trial values, at the times of the measurements, with derivatives with respect to them."""
 
 from __future__ import annotations
 
@@ -94,8 +94,9 @@ class Experiment:
     def _moving(self, parameters: Sequence[str]) -> list[str]:
         """Parameters that change with the unknown ones, also through expressions."""
         along = self._along(self.system.parameters, tuple(parameters) or ("",))
-        refuse_kinks(self.system, {n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()})
-        return [n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()]
+        found = [n for n, row in zip(self.system.layout.parameters, along, strict=True) if row.any()]
+        refuse_kinks(self.system, found)
+        return found
 
     def _along(self, vector: Array, names: Sequence[str]) -> Array:
         """Changes of all parameters with each of the unknowns; with loops, of those in the equations of motion."""
@@ -130,7 +131,7 @@ class Experiment:
             self.system, {u.of: values[u.name] for u in self.unknowns if u.experiment is None} or None
         )
 
-    def motion(self, values: Mapping[str, float], slopes: bool = True) -> tuple[Array, Array]:
+    def motion(self, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Measured quantities (times, columns) and derivatives (times, columns, unknowns) for trial values.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Measured quantities of a mechanism with exact derivatives by state and parameters."""
+"""Measured quantities of a mechanism with exact derivatives with respect to state and parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def known_outputs(system: System) -> dict[str, str]:
 
 
 class Outputs:
-    """Values of measured quantities at states, and their derivatives by state and by some parameters."""
+    """Values of measured quantities at states, and their derivatives with respect to state and some parameters."""
 
     def __init__(self, system: System, names: Sequence[str], varied: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -63,7 +63,7 @@ class Outputs:
         """Values (times, outputs) and derivatives (times, outputs, names).
 
         Args:
-            y, S: states and their derivatives by the names, shapes (times, n) and (times, n, names).
+            y, S: states and their derivatives with respect to the names, shapes (times, n) and (times, n, names).
             along: changes of all parameters with each of the names, shape (parameters, names).
         """
         program = Compiled(self._native, prepared_parameters(self._native, parameters))

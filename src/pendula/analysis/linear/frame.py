@@ -10,7 +10,7 @@ import numpy as np
 from pendula.analysis.equilibria.balance import forces_name_time
 from pendula.equations.equations import displacement_name as displacement_name
 from pendula.system.layout import Array
-from pendula.system.parameters import typical_length
+from pendula.system.parameters import typical_steps
 from pendula.system.system import System
 
 MASSLESS = 1e-11
@@ -44,7 +44,7 @@ def frame_of(system: System) -> Frame:
         units = dict(layout.units) | {
             name: _unit(system, k) for k, name in enumerate(names) if name not in layout.units
         }
-        lengths = np.where([kind == "angle" for kind in layout.speed_kinds], 1.0, typical_length(system))
+        lengths = typical_steps(system)
         named = bool(system.written) or forces_name_time(system.model)
         may_change = bool(system.drives or system.inputs.in_time or named)
         found = Frame(names, layout.speeds, units, np.eye(len(names)), lengths, system.loop_rows > 0, may_change)

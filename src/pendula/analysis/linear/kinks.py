@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.analysis.equilibria.stationary import Stationary, speed_sizes
+from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.linear.frame import displacement_name
 from pendula.errors import ComputationError
 from pendula.model.expressions.expression import parse
@@ -95,7 +95,7 @@ def refuse_kinks(balance: Balance, q: Array, v: Array, lam: Array, state: str = 
 
 def _look(balance: Balance, q: Array, v: Array, lam: Array) -> tuple[Array, Array]:
     """Forces and their derivatives, scaled to energies so that all entries compare."""
-    sizes = speed_sizes(balance)
+    sizes = balance.steps
     slopes = [balance.changes(by, q, v, lam) * sizes[:, None] * sizes for by in "sv"]
     return balance.forces(q, v) * sizes, np.hstack(slopes)
 

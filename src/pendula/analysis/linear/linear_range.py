@@ -13,7 +13,7 @@ from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import modes, values_of
 from pendula.analysis.modes.motion import system_behind, unit_direction
 from pendula.analysis.modes.response import free_response
-from pendula.arguments import read_number, read_numbers
+from pendula.arguments import read_numbers, read_positive
 from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError
 from pendula.interrupts import whole
 from pendula.library.lookup import shown
@@ -207,10 +207,7 @@ def _duration(given: float | None, period: float | None) -> float:
         if period is None:
             raise UsageError("no mode has a period: give the duration to compare over")
         return 3 * period
-    length = read_number(given, "the duration")
-    if not 0 < length < np.inf:
-        raise UsageError(f"the duration must be a positive number, found {given!r}")
-    return length
+    return read_positive(given, "the duration")
 
 
 def _amplitudes(system: System, linear: LinearModel, largest: int, given: Any) -> Array:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks
+from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks, null_basis
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
+from pendula.analysis.equilibria.poles import in_quaternions
 from pendula.analysis.equilibria.turning import spun
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
 from pendula.analysis.linear.kinks import refuse_kinks
@@ -21,7 +22,7 @@ from pendula.numerics.quick.independent import best_rows
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import independent_rows
-from pendula.system.orientation import maps as orientations
+from pendula.system.orientation.maps import moved
 from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.system import System
 
@@ -107,10 +108,12 @@ def linearize(
             system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters, spin=point.spin
         )
         terms = terms._replace(K=loose.K)
-    Z, rows = (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point)
+    Z, rows = (
+        (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point.parameters)
+    )
     model = _assembled(system, frame, point, terms, Z, rows, residual)
     if has_no_mass(model.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
-        if np.any(point.v) and (instead := in_quaternions(system, point)) is not None:
+        if np.any(point.v) and (instead := _in_quaternions(system, point)) is not None:
             return instead
         from pendula.analysis.linear.regular_chart import in_regular_chart
 
@@ -128,21 +131,16 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
             return at if at.system is system else replace(at, system=system)
         held = at.inputs if inputs is None else inputs
         given = at.parameters if parameters is None else parameters
-        return equilibrium_at(system, at.state, inputs=held if len(at.inputs) else None, parameters=given, name=at.name)
+        return equilibrium_at(system, at.state, inputs=held, parameters=given, name=at.name)
     return equilibrium_at(system, at, inputs=inputs, parameters=parameters)
 
 
-def in_quaternions(system: System, point: Equilibrium) -> LinearModel | None:
+def _in_quaternions(system: System, point: Equilibrium) -> LinearModel | None:
     """The linear model of a steady motion with quaternions in all ball joints; None if the forces use their angles."""
-    from pendula.analysis.equilibria.poles import twin_of
-
-    twin = twin_of(system)
-    if twin is None:
+    there = in_quaternions(system, point.q, point.v, point.parameters)
+    if there is None:
         return None
-    state = twin.state(point.q, point.v, point.parameters)
-    found = linearize(
-        twin.system, state, inputs=point.inputs if len(point.inputs) else None, parameters=point.parameters
-    )
+    found = linearize(*there, inputs=point.inputs, parameters=point.parameters)
     remark = (
         f"the coordinates {', '.join(system.layout.coordinates[:6])} are singular in this steady motion; the linear "
         "model describes orientations by quaternions instead"
@@ -173,19 +171,18 @@ def _residual(system: System, frame: Frame, point: Equilibrium, terms: Terms) ->
     return share
 
 
-def independent_directions(system: System, G: Array, point: Equilibrium) -> tuple[Array, int]:
+def independent_directions(system: System, G: Array, parameters: Array) -> tuple[Array, int]:
     """A basis Z of the null space of G, with the identity in the best conditioned rows, and the rank of G."""
     n = G.shape[1]
-    _, sizes, right = np.linalg.svd(G)
-    rank = int(np.sum(sizes > 1e-10 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    expected = independent_rows(system, point.parameters)
+    null = null_basis(G)
+    rank = n - null.shape[1]
+    expected = independent_rows(system, parameters)
     if rank < expected:
         raise SingularPose(
             f"at this pose the constraints lose rank ({rank} of {expected} rows are independent): more motions seem "
             "possible than there are, and no linear model describes them.\n"
             "  Try: a pose that is not a dead point or a branch point of the linkage."
         )
-    null = right[rank:].T
     if rank == n:
         raise UsageError("the constraints allow no motion at this pose, so there is nothing to linearize")
     lengths = typical_steps(system)
@@ -199,7 +196,7 @@ def independent_directions(system: System, G: Array, point: Equilibrium) -> tupl
 
 def balance_of(system: System, point: Equilibrium) -> Balance:
     """The balance of forces at an equilibrium."""
-    return Balance(system, point.inputs if len(point.inputs) else None, point.parameters, point.spin)
+    return Balance(system, point.inputs, point.parameters, point.spin)
 
 
 def body_turning(system: System, v: Array, spin: Array | None = None) -> Array:
@@ -254,26 +251,11 @@ def has_no_mass(M: Array, lengths: Array) -> bool:
 # --- whether coefficients are constant --------------------------------------------------------------------
 
 
-def moved(system: System, q: Array, v: Array, t: float, parameters: Array) -> Array:
-    """Coordinates of a steady motion after a time: constant rates, and a constant angular velocity of ball joints."""
-    return orientations.moved(system, q, t * v)
-
-
-def spin(system: System, v: Array) -> float:
-    """The largest rate of an angle [rad/time]."""
-    if not np.count_nonzero(v):
-        return 0.0
-    angles = [abs(x) for x, kind in zip(v, system.layout.speed_kinds, strict=True) if kind == "angle"]
-    return float(max(angles, default=0.0))
-
-
 def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     """Raises UsageError if M, C, K, G or F change along the motion."""
     rest = (point.v, point.inputs, point.multipliers, point.parameters)
     given = {"spin": point.spin}
-    aside = terms_at(
-        system, moved(system, point.q, 0.4 * frame_of(system).steps, 1.0, point.parameters), *rest, **given
-    )
+    aside = terms_at(system, moved(system, point.q, 0.4 * frame_of(system).steps), *rest, **given)
     mass = float(np.abs(terms.M).max())
     turning = balance_of(system, point).by_turning(point.q, point.v)
     stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
@@ -294,7 +276,7 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
 def _terms_later(system: System, point: Equilibrium, t: float) -> Terms:
     """The terms at a later time of a steady motion, in axes that do not take part in the spin of bodies."""
     spin = np.zeros(len(point.v)) if point.spin is None else point.spin
-    q, S = spun(system, moved(system, point.q, point.v - spin, t, point.parameters), spin * t)
+    q, S = spun(system, moved(system, point.q, t * (point.v - spin)), spin * t)
     rest = (point.inputs, point.multipliers, point.parameters)
     found = terms_at(system, q, S.T @ point.v, *rest, t=t, spin=point.spin)
     if point.spin is None:
@@ -311,12 +293,10 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
     at, Z = exact.at, exact.Z
     chosen = chosen_speeds(Z)
     lengths = frame_of(system).steps[chosen]
-    inputs = at.inputs if len(at.inputs) else None
 
     def accelerations(e: Array, rate: Array, du: Array) -> Array:
         q, v = displaced(system, at, Z, e, rate)
-        u = None if inputs is None else inputs + du
-        return np.asarray(system.accelerations(q, v, inputs=u, parameters=at.parameters)[chosen])
+        return np.asarray(system.accelerations(q, v, inputs=at.inputs + du, parameters=at.parameters)[chosen])
 
     n, nu = Z.shape[1], len(at.inputs)
     zero, none = np.zeros(n), np.zeros(nu)
@@ -340,7 +320,7 @@ def _by_differences(system: System, exact: LinearModel) -> LinearModel:
 
 def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) -> tuple[Array, Array]:
     """A state near an equilibrium, displaced by e with rates e' and projected onto the constraints."""
-    q = moved(system, at.q, Z @ e, 1.0, at.parameters)
+    q = moved(system, at.q, Z @ e)
     if not system.loop_rows:
         return q, at.v + Z @ rate
     chosen = chosen_speeds(Z)
@@ -350,7 +330,7 @@ def displaced(system: System, at: Equilibrium, Z: Array, e: Array, rate: Array) 
         gap = system.gaps(q, parameters=at.parameters)[0][: system.loop_rows]
         step = np.zeros(len(Z))
         step[rest] = np.linalg.lstsq(G[:, rest], -gap, rcond=None)[0]
-        q = moved(system, q, step, 1.0, at.parameters)
+        q = moved(system, q, step)
         G = system.constraint_jacobian(q, parameters=at.parameters)
         if np.abs(step).max(initial=0.0) < 1e-15:
             break

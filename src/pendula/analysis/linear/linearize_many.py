@@ -150,7 +150,7 @@ def linearize_many(
     if may_have_kinks(system.model):
         rows = (np.broadcast_to(x, (count, x.shape[1])) for x in (q, v, u, lam, vectors))
         for k, (pose, speeds, held, forces, values) in enumerate(zip(*rows, strict=True)):
-            balance = Balance(system, held if len(held) else None, values)
+            balance = Balance(system, held, values)
             refuse_kinks(balance, pose, speeds, forces, f"the state of case {k}")
     return _reduced(system, model, terms)
 

@@ -13,6 +13,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.quick.cut import CutMatrices
 from pendula.system.layout import Array
 from pendula.system.orientation.singularities import Nearest
+from pendula.system.parameters import typical_length
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import readable
@@ -237,6 +238,14 @@ class LinearModel(Tabular):
     def N(self) -> Array:
         """Kinematic matrix: dq = N ds."""
         return self.matrices.N
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Typical sizes of the coordinates e: a radian for angles, a typical length for all others."""
+        if self.system is None:
+            return np.ones(len(self.M))
+        angles = [self.units.get(name) == "rad" for name in self.coordinates]
+        return np.where(angles, 1.0, typical_length(self.system, self.at.parameters))
 
     @property
     def damping(self) -> Array:

@@ -121,6 +121,14 @@ def solve_quadratic(M: Array, C: Array, K: Array, nearby: Array | float = 0.0) -
     return _general(inverse, damp, stiff, scale, conservative=skew and symmetric)
 
 
+def symmetric_problem(M: Array, K: Array) -> tuple[Array, Array]:
+    """Eigenvalues s of K x = s M x with symmetric K and M, ascending, and vectors x of unit mass by columns."""
+    lower = cholesky(M)
+    scaled = np.linalg.solve(lower, np.linalg.solve(lower, K).T)
+    sizes, turned = eigh((scaled + scaled.T) / 2)
+    return sizes, np.linalg.solve(lower.T, turned)
+
+
 def _of_masses(M: Array) -> Array:
     """Scale of the entries of K: sqrt(M_ii M_jj)."""
     root = np.sqrt(M.diagonal())

@@ -14,6 +14,7 @@ import numpy as np
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.terms import Terms, terms_of_many
+from pendula.analysis.symmetry.geometry import Geometry
 from pendula.errors import ComputationError, SingularPose
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
@@ -41,7 +42,7 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
         inputs = dict(zip(system.layout.inputs, point.inputs.tolist(), strict=True)) or None
         state = joints.read_state(point.state, point.parameters)
         return linearize(joints.system, state, inputs=inputs, parameters=point.parameters, method=method)
-    null, names = massless(singular)
+    null, names = massless(singular.M, singular.coordinates)
     what = ", ".join(names)
     if system.loop_rows or np.any(point.v):
         raise SingularPose(
@@ -77,13 +78,8 @@ def in_regular_chart(system: System, point: Equilibrium, singular: LinearModel, 
     return found
 
 
-def massless(model: LinearModel) -> tuple[Array, tuple[str, ...]]:
-    """The null space of M, by columns, and the coordinates that take part in it."""
-    return null_space(model.M, model.coordinates)
-
-
-def null_space(M: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
-    """The null space of a mass matrix, by columns, and the names of the coordinates that take part in it."""
+def massless(M: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """The directions without mass, by columns, and the names of the coordinates that take part in them."""
     size = M.diagonal()
     scale = np.sqrt(np.where(size > 1e-14 * max(float(size.max(initial=0.0)), 1e-300), size, 1.0))
     sizes, directions = np.linalg.eigh(M / np.outer(scale, scale))
@@ -218,7 +214,7 @@ def _compare_nearby(
         rates.append(NEAR * rng.normal(size=n))
     q, rate = np.array(places), np.array(rates)
     v = np.linalg.solve(_moves(system, q, point)[:, rows], rate[..., None])[..., 0]
-    a = system.accelerations(q, v, inputs=point.inputs if len(point.inputs) else None, parameters=parameters)
+    a = system.accelerations(q, v, inputs=point.inputs, parameters=parameters)
     motion = system.body_motion(q, v, a, parameters=parameters)
     bodies = np.concatenate([motion.angular_acceleration, motion.acceleration], axis=-1).reshape(len(q), -1)[:, rows]
     R0, r0 = system.poses(point.q, parameters=parameters)
@@ -255,7 +251,7 @@ def poses_along(model: LinearModel, displacements: Array) -> Array:
         R, r = system.poses(q, parameters=point.parameters)
         return np.asarray(weight * (_displacement(R, r, R0, r0, system, point)[rows] - target))
 
-    null, _ = massless_of(system, point)
+    null, _ = massless(system.mass_matrix(point.q, parameters=point.parameters), system.layout.speeds)
     rng = np.random.default_rng(3)
     shifts = [null @ rng.uniform(-np.pi, np.pi, size=null.shape[1]) for _ in range(12)]
     starts = [point.q + _coordinates(system, shift) + 1e-3 * rng.normal(size=len(point.q)) for shift in shifts]
@@ -271,12 +267,6 @@ def poses_along(model: LinearModel, displacements: Array) -> Array:
     return np.array(found)
 
 
-def massless_of(system: System, point: Equilibrium) -> tuple[Array, tuple[str, ...]]:
-    """The directions without mass at a point, by columns, and the coordinates that take part in them."""
-    M = system.mass_matrix(point.q, parameters=point.parameters)
-    return null_space(M, tuple(name.removesuffix("_dot") for name in system.layout.speeds))
-
-
 def _displacement(R: Array, r: Array, R0: Array, r0: Array, system: System, point: Equilibrium) -> Array:
     """Small rotations of all bodies and displacements of their mass centres."""
     turn = np.einsum("bij,bkj->bik", R, R0)
@@ -290,11 +280,5 @@ def _displacement(R: Array, r: Array, R0: Array, r0: Array, system: System, poin
 
 def _centers(system: System, point: Equilibrium) -> Array:
     """Mass centres of all bodies in body axes."""
-    from pendula.model.expressions.expression import parse
-
-    values = system.layout.parameter_values(point.parameters)
-    found = []
-    for name in system.layout.bodies:
-        body = next(b for b in system.model.bodies if b.name == name)
-        found.append([parse(x).evaluate(values) for x in body.named_points()["com"]])
-    return np.array(found)
+    geometry = Geometry(system.model, system.layout.parameter_values(point.parameters))
+    return np.array([geometry.vector(system.model.body(name).mass_properties().com) for name in system.layout.bodies])

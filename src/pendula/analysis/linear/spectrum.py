@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from pendula.analysis.equilibria.balance import fastest_turn
 from pendula.analysis.linear.entry import linear_of
-from pendula.analysis.linear.linearize import Point, displaced, spin
+from pendula.analysis.linear.linearize import Point, displaced
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.quadratic import Roots, backward_errors, solve_quadratic
 from pendula.analysis.linear.quick.cut import SLOW, CutMatrices, CutRoots
 from pendula.analysis.linear.quick.linear_models import weight_rate
 from pendula.analysis.linear.terms import terms_at
-from pendula.analysis.stability.linear_families import family_directions, is_angle, rate_of_turning
+from pendula.analysis.stability.linear_families import family_directions, rate_of_turning
 from pendula.errors import ComputationError, ModelError, Problem, UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
-from pendula.system.parameters import Parameters, typical_length
+from pendula.system.parameters import Parameters
 from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
@@ -257,7 +258,7 @@ def _suspicious(model: LinearModel, roots: Roots) -> bool:
     rates = np.sqrt(np.abs(model.K.diagonal() / model.M.diagonal()))
     smallest = min(sizes[sizes > 0].min(initial=np.inf), rates[rates > 0].min(initial=np.inf))
     fast = sizes.max(initial=0.0)
-    return bool(smallest < SLOW * max(fast, weight_rate(system, model.at.parameters), spin(system, model.at.v)))
+    return bool(smallest < SLOW * max(fast, weight_rate(system, model.at.parameters), fastest_turn(system, model.at.v)))
 
 
 MOST_DIRECTIONS = 24
@@ -277,7 +278,7 @@ def stiffness_nearby(model: LinearModel) -> Array:
     for k in np.unique(np.linspace(0, Z.shape[1] - 1, MOST_DIRECTIONS).astype(int)):
         for h in (-0.7, 0.4):
             e = np.zeros(Z.shape[1])
-            e[k] = h * (1.0 if is_angle(model, k) else typical_length(system, model.at.parameters))
+            e[k] = h * model.sizes[k]
             with suppress(ComputationError, LinAlgError):  # too far for a chart or a loop: the other points suffice
                 q, v = displaced(system, model.at, Z, e, 0.0 * e)
                 at = model.at

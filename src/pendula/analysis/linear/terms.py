@@ -185,7 +185,7 @@ def _by_functions(
 ) -> Terms:
     """The same terms from the functions of a system."""
     n = len(system.layout.speeds)
-    rest: dict[str, Any] = {"inputs": u if len(u) else None, "parameters": parameters}
+    rest: dict[str, Any] = {"inputs": u, "parameters": parameters}
     turn = np.zeros((n, n)) if spin is None else ball_blocks(system, spin)
     by_q, by_v, by_u = (system.residual_jacobian(by, q, v, -turn @ v, lam, t, **rest)[0] for by in "qvu")
     G = system.constraint_jacobian(q, t, parameters=parameters) if system.loop_rows else np.zeros((0, n))

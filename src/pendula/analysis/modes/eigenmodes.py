@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.quadratic import symmetric_problem
 from pendula.system.layout import Array
 from pendula.words import readable
 
@@ -29,7 +30,7 @@ SKEW = 1e-12
 
 def all_names(linear: LinearModel) -> tuple[str, ...]:
     """Names of the rows of N Z e: coordinates of the system, or of the regular chart that replaces a singular one."""
-    return linear.coordinates if getattr(linear, "chart", "") else linear.at.layout.coordinates
+    return linear.coordinates if linear.chart else linear.at.layout.coordinates
 
 
 @readable
@@ -122,10 +123,8 @@ def negligible(part: Array, whole: Array) -> bool:
 def symmetric_modes(linear: LinearModel) -> tuple[list[Mode], tuple[float, float]]:
     """Modes of K e = lambda M e with symmetric K and M."""
     M, K = (linear.M + linear.M.T) / 2, linear.conservative
-    root = np.linalg.cholesky(M)
-    unit_K = np.linalg.solve(root, np.linalg.solve(root, K).T)
-    squares, turned = np.linalg.eigh((unit_K + unit_K.T) / 2)
-    E = _plain_bases(squares, np.linalg.solve(root.T, turned), M)
+    squares, shapes = symmetric_problem(M, K)
+    E = _plain_bases(squares, shapes, M)
     largest = float(np.abs(squares).max())
     terms = np.einsum("ik,ij,jk->k", np.abs(E), np.abs(K), np.abs(E))
     still = np.abs(squares) <= np.maximum(STILL * terms, ROUNDING * largest)

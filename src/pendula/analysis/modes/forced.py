@@ -15,6 +15,7 @@ from pendula.analysis.modes.eigenmodes import OSCILLATION
 from pendula.analysis.modes.harmonic import Excitation, excitation, response_at
 from pendula.analysis.modes.modes import modes, values_of
 from pendula.analysis.modes.response import free_response, times_of
+from pendula.arguments import read_positive
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
@@ -178,13 +179,12 @@ def forced_response(
     drive = excitation(model, input)
     if not isinstance(frequency, (int, float)) or not 0 <= frequency < np.inf:
         raise UsageError(f"the frequency must be finite and not negative [rad/time], found {frequency!r}")
-    if not isinstance(amplitude, (int, float)) or not 0 < amplitude < np.inf:
-        raise UsageError(f"the amplitude of the input must be a positive number, found {amplitude!r}")
+    amplitude = read_positive(amplitude, "the amplitude of the input")
     n, times = len(model.M), times_of(t)
     start = [np.zeros(n) if x is None else values_of(model, x, what) for x, what in ((e0, "e"), (v0, "v"))]
     force = drive.scaled(amplitude)(frequency)
     response, _ = response_at(model, frequency, force)
-    of = float(frequency), float(amplitude), model, drive
+    of = float(frequency), amplitude, model, drive
     if not np.isfinite(response).all():
         e, v = _by_exponential(model, force, frequency, start, times)
         return ForcedResponse(times, e, v, np.full_like(e, np.nan), (), *of, ())

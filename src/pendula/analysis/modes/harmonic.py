@@ -13,6 +13,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.motion_inputs import point_slopes
 from pendula.analysis.modes.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, all_names
 from pendula.analysis.modes.modes import Modes, modes, values_of
+from pendula.arguments import read_positive
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
@@ -185,8 +186,7 @@ def harmonic_response(
     """
     model = linear_of(linear, "harmonic_response", at, inputs, parameters)
     drive = excitation(model, input)
-    if not isinstance(amplitude, (int, float)) or not 0 < amplitude < np.inf:
-        raise UsageError(f"the amplitude of the input must be a positive number, found {amplitude!r}")
+    amplitude = read_positive(amplitude, "the amplitude of the input")
     natural, actual = modes(model), modes(model, damped=True)
     omega = _frequencies(frequencies, natural)
     force = drive.scaled(amplitude)
@@ -210,7 +210,7 @@ def harmonic_response(
     unit = f"rad/{model.at.layout.time_unit}"
     peaks = _resonances(model, actual, force)
     return HarmonicResponse(
-        omega, response, everywhere, peaks, drive.name, float(amplitude), unit, tuple(notes), model, natural,
+        omega, response, everywhere, peaks, drive.name, amplitude, unit, tuple(notes), model, natural,
         moved=amplitude * drive.moved,
     )  # fmt: skip
 

@@ -10,14 +10,16 @@ import numpy as np
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import Modes
+from pendula.analysis.symmetry.geometry import Geometry
+from pendula.arguments import read_count, read_positive
 from pendula.errors import LoopNotClosed, NotSupported, UsageError
-from pendula.model.expressions.expression import parse
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import typical_length
 from pendula.system.system import System, has_gaps
 
 FRAMES = 97
+MOST_FRAMES = 5000
 JUMP = 5.0
 """a step between frames beyond this multiple of the linear step means that the mechanism changed its assembly mode"""
 SHOWN = 2.0
@@ -26,8 +28,6 @@ WITHOUT_ANGLES = 0.1
 """default amplitude if no angle moves, as a fraction of a typical length"""
 WITH_ANGLES = 0.3
 """default amplitude of the angle that moves most [rad]"""
-
-
 VISIBLE = 0.2
 """displacement of the point that moves most, as a fraction of the size of the mechanism, that is seen well"""
 LARGEST = 8 / 3
@@ -99,8 +99,7 @@ def mode_motion(
         ('theta2', 0.2)
     """
     linear, mode = modes.linear, modes[number]
-    if not isinstance(frames, int) or not 5 <= frames <= 5000:
-        raise UsageError(f"frames must be an integer from 5 to 5000, found {frames!r}")
+    frames = read_count(frames, "frames", MOST_FRAMES, least=5)
     span = mode.period if mode.kind == OSCILLATION and mode.period is not None else SHOWN
     turns = np.exp(2j * np.pi * np.linspace(0.0, 1.0, frames))
     if linear.displacements and linear.system is not None:
@@ -158,11 +157,12 @@ def visible_amplitude(modes: Modes, number: int = 1) -> float:
 
 def _points(motion: ModeMotion, q: Array) -> Array:
     """Origins, mass centres and ends of all bodies in world axes, at every row of q; the ground's origin too."""
-    system, values = motion.system, motion.layout.parameter_values(motion.parameters)
+    system = motion.system
+    geometry = Geometry(system.model, motion.layout.parameter_values(motion.parameters))
     R, r = system.poses(q, np.zeros(len(q)), parameters=motion.parameters)
     found = [np.zeros((len(q), 3))]
     for k, name in enumerate(motion.layout.bodies):
-        places = {tuple(parse(x).evaluate(values) for x in p) for p in system.model.body(name).named_points().values()}
+        places = {tuple(geometry.vector(p).tolist()) for p in system.model.body(name).named_points().values()}
         found += [r[:, k] + R[:, k] @ np.array(place) for place in sorted(places)]
     return np.stack(found, axis=1)
 
@@ -188,11 +188,10 @@ def _amplitude(system: System, linear: LinearModel, largest: int, given: float |
         if system.layout.coordinate_kinds[largest] == "length":
             return WITHOUT_ANGLES * typical_length(system, linear.at.parameters)
         return WITH_ANGLES
-    if not isinstance(given, (int, float)) or not 0 < given < np.inf:
-        raise UsageError(f"the amplitude must be a positive number, found {given!r}")
-    if given > np.pi and system.layout.coordinate_kinds[largest] == "angle":
+    size = read_positive(given, "the amplitude")
+    if size > np.pi and system.layout.coordinate_kinds[largest] == "angle":
         raise UsageError(f"the amplitude of an angle must be at most pi (in radians), found {given!r}; try 0.3")
-    return float(given)
+    return size
 
 
 def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[Array, float]:
@@ -226,9 +225,9 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
 
 def system_behind(linear: LinearModel) -> System:
     """The system of a linear model, whose coordinates must be those of the model."""
-    if chart := getattr(linear, "displacements", ""):
+    if linear.displacements:
         raise NotSupported(
-            f"the coordinates of the system are singular at this point: {chart}.\n"
+            f"the coordinates of the system are singular at this point: {linear.displacements}.\n"
             '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
         )
     if linear.system is None:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis.modes import eigenmodes
+from pendula.errors import NotSupported
+
 if TYPE_CHECKING:
     from pendula.analysis.linear.model import LinearModel
     from pendula.analysis.modes.eigenmodes import Mode
@@ -29,12 +32,12 @@ def sentence(mode: Mode, linear: LinearModel, others: Sequence[Mode] = ()) -> st
     names, values, units = named_shape(mode, linear)
     round_ = goes_round(names, values, mode.eigenvalue)
     what = _what(mode, linear.at.layout.time_unit)
-    if round_ is None or mode.kind != "oscillation":
-        nutating = _nutating(names, values) if mode.kind == "oscillation" else ""
+    if round_ is None or mode.kind != eigenmodes.OSCILLATION:
+        nutating = _nutating(names, values) if mode.kind == eigenmodes.OSCILLATION else ""
         return f"{what}: {nutating}{shape_words(names, values, units)}."
     body, sense = round_
     spin = _spin_of(linear, body)
-    known = [m for m in others if m.kind == "oscillation" and _body_going_round(m, linear) == body]
+    known = [m for m in others if m.kind == eigenmodes.OSCILLATION and _body_going_round(m, linear) == body]
     name = ""
     if spin and len(known) == 2:
         slow = min(known, key=lambda m: abs(m.eigenvalue))
@@ -130,20 +133,22 @@ def _what(mode: Mode, unit: str) -> str:
     s = mode.eigenvalue
     head = f"mode {mode.number}"
     match mode.kind:
-        case "oscillation":
+        case eigenmodes.OSCILLATION:
             period = f"period {mode.period:.4g} {unit}"
             if not s.real:
                 return f"{head}, {mode.frequency:.6g} rad/{unit}, {_cycles(mode.hertz, unit)}, {period}"
             damped = f"{mode.damped_frequency:.6g} rad/{unit} damped, {_cycles(mode.damped_hertz, unit)}, {period}"
             return f"{head}, {damped}; {mode.frequency:.6g} rad/{unit} undamped, damping ratio {mode.damping_ratio:.4g}"
-        case "rigid body":
+        case eigenmodes.RIGID:
             return f"{head}, a rigid-body mode: no restoring force, no frequency"
-        case "unstable":
+        case eigenmodes.UNSTABLE:
             return f"{head} is unstable, with no frequency: it grows e-fold in {1 / s.real:.4g} {unit}"
-        case "growing oscillation":
+        case eigenmodes.FLUTTER:
             growth = f"e-fold in {1 / s.real:.4g} {unit}"
             return f"{head} is an oscillation that grows: {s.imag:.6g} rad/{unit}, {growth}"
-    return f"{head} decays without oscillating, to 1/e in {-1 / s.real:.4g} {unit}"
+        case eigenmodes.DECAY:
+            return f"{head} decays without oscillating, to 1/e in {-1 / s.real:.4g} {unit}"
+    raise NotSupported(f'there are no words for a mode of the kind "{mode.kind}"')
 
 
 def _cycles(value: float | None, unit: str) -> str:
@@ -260,7 +265,7 @@ def table_of(found: Modes) -> str:
     rows: list[tuple[str, ...]] = [("mode", *columns, "")]
     for m, numbers in zip(found.modes, zip(*columns.values(), strict=True), strict=True):
         cells = [f"{x:.6g}" if x is not None else "-" for x in numbers]
-        rows.append((str(m.number), *cells, "" if m.kind == "oscillation" else m.kind))
+        rows.append((str(m.number), *cells, "" if m.kind == eigenmodes.OSCILLATION else m.kind))
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     told = [m.description for m in found.modes[:20]]

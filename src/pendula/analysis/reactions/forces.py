@@ -328,7 +328,7 @@ def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> 
 
 
 def motor_unit(kind: str, units: Units) -> str:
-    """The unit of the drive force of a prescribed motion of a kind."""
+    """The unit of the drive force of a prescribed motion; empty if the unit of the motion is not known."""
     return {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}.get(kind, "")
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis.symmetry.geometry import Geometry, cross
 from pendula.equations.equations import drive_definitions
 from pendula.equations.formulations.projection import ProjectionDerivation
 from pendula.equations.mechanism import Mechanism, refuse_rotors
 from pendula.errors import NotSupported, UsageError
-from pendula.model.expressions.expression import parse
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, prepared_parameters
@@ -150,11 +150,6 @@ def _state(given: System, joints: System, state: Any, t: float, vector: Array) -
     return joints.in_joints.state(state, t=t)
 
 
-def _cross(x: Array) -> Array:
-    """[x]: the matrix that multiplies like a cross product."""
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
-
-
 class _Bodies:
     """The free bodies of a tree at a state."""
 
@@ -163,17 +158,13 @@ class _Bodies:
         self.mechanism = Mechanism(system.model)
         self.names = tuple(link.body for link in self.mechanism.links)
         self.order = [system.layout.bodies.index(name) for name in self.names]
-        values = system.layout.parameter_values(vector)
+        geometry = Geometry(system.model, system.layout.parameter_values(vector))
         R, r = system.poses(state.q, state.t, parameters=vector)
         self.R, origin = R[self.order], r[self.order]
         self.mass, self.S, self.J, self.to_O, self.O = [], [], [], [], []
         for k, link in enumerate(self.mechanism.links):
-            body = system.model.body(link.body)
-            properties = body.mass_properties()
-            m = parse(properties.mass).evaluate(values)
-            com = np.array([parse(x).evaluate(values) for x in properties.com])
-            inertia = np.array([[parse(x).evaluate(values) for x in row] for row in properties.inertia])
-            place = _side_place(system, link.joint.child, values)
+            m, com, inertia = geometry.mass(system.model.body(link.body))
+            place = geometry.point(link.joint.child)
             c = com - place
             self.mass.append(m)
             self.S.append(m * c)
@@ -228,7 +219,7 @@ class _Bodies:
         M, Omega = np.zeros((size, size)), np.zeros((size, size))
         for k, (m, S, J) in enumerate(zip(self.mass, self.S, self.J, strict=True)):
             own = slice(6 * k, 6 * k + 6)
-            s, w = _cross(S), _cross(V[6 * k + 3 : 6 * k + 6])
+            s, w = cross(S), cross(V[6 * k + 3 : 6 * k + 6])
             M[own, own] = np.block([[m * np.eye(3), -s], [s, J]])
             Omega[own, own] = np.block([[m * w, -w @ s], [s @ w, w @ J]])
         return M, Omega
@@ -268,7 +259,7 @@ class _Bodies:
             relative[:, 6 * k : 6 * k + 6] = np.eye(6)
             if link.parent >= 0:
                 p = link.parent
-                turn, arm = self.R[k].T @ self.R[p], _cross(self.R[p].T @ (self.O[k] - self.O[p]))
+                turn, arm = self.R[k].T @ self.R[p], cross(self.R[p].T @ (self.O[k] - self.O[p]))
                 relative[:3, 6 * p : 6 * p + 3] = -turn
                 relative[:3, 6 * p + 3 : 6 * p + 6] = turn @ arm
                 relative[3:, 6 * p + 3 : 6 * p + 6] = -turn
@@ -294,12 +285,3 @@ def _span(columns: Array) -> Array:
         if size > DEPENDENT * largest:
             basis.append(rest / size)
     return np.array(basis).T.reshape(len(columns), len(basis))
-
-
-def _side_place(system: System, side: Any, values: Mapping[str, float]) -> Array:
-    """The point of a side in body axes."""
-    if side.position is not None:
-        return np.array([parse(x).evaluate(values) for x in side.position])
-    if side.at is None:
-        return np.zeros(3)
-    return np.array([parse(x).evaluate(values) for x in system.model.body(side.body).named_points()[side.at]])

@@ -139,7 +139,7 @@ def verified(verdict: str, argument: str, motion: SmallMotion, values: Array) ->
 
 
 def _tried(argument: str, found: Spectrum) -> str:
-    """What speaks for a verdict that is not proven."""
+    """The evidence for a verdict that is not proven."""
     if argument == "eigenvalues":
         return f"eigenvalues in floating point, of backward error {found.backward_errors.max(initial=0.0):.0e}"
     return "stiffness and energy in floating point"
@@ -155,7 +155,7 @@ def _refuse_power(model: LinearModel) -> None:
     if np.any(model.at.v) or system.drives:
         raise Undecidable("an effective potential")
     if system.has_power and not only_dissipates(system, model.at.parameters):
-        raise Undecidable("that applied forces add no energy follows from no structure")
+        raise Undecidable("structure alone does not show that applied forces add no energy")
 
 
 def _refuse_dependence(model: LinearModel, place: Place, motion: SmallMotion, names: tuple[str, ...]) -> None:
@@ -165,7 +165,7 @@ def _refuse_dependence(model: LinearModel, place: Place, motion: SmallMotion, na
     idle = set(range(len(place.q))) - set(motion.acting)
     along = set().union(*(place.names_along(k, tuple(model.coordinates)) for k in idle))
     if along != set(names) or any(masses_depend_on(place.balance, place.v, k) for k in idle):
-        raise Undecidable("that equilibria form a family follows from no structure")
+        raise Undecidable("structure alone does not show that equilibria form a family")
 
 
 def only_dissipates(system: System, parameters: Array, varying: Collection[str] = ()) -> bool:
@@ -214,7 +214,7 @@ def _slows(drag: nd.Node, fields: Mapping[str, Any], values: Mapping[str, float]
 def _has_potential(system: System, values: Mapping[str, float]) -> bool:
     """Whether applied forces are functions of the coordinates alone with symmetric derivatives, symbolically.
 
-    Each may contain drag on its own speed as well, with a constant coefficient (by its value) that is not negative.
+    Each may also contain drag on its own speed, with a constant coefficient (by its value) that is not negative.
     """
     joints = system.in_joints.system
     if len(joints.layout.speeds) > MOST_FOR_POTENTIAL or joints.balls or joints.drives:

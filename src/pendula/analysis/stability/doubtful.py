@@ -1,4 +1,4 @@
-"""Stiffness that is indistinguishable from zero because the equilibrium itself is known only so well.
+"""Stiffness that is indistinguishable from zero because rounding limits how well the equilibrium is known.
 
 Where two equilibria merge, rounding errors of the forces move the computed one by the square root of their size, and
 the stiffness there may have either sign. Such a stiffness counts as zero, and higher-order terms decide.
@@ -11,12 +11,11 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.proofs.equations_at_rest import forces_on_speeds
 from pendula.analysis.linear.model import LinearModel
+from pendula.analysis.linear.quadratic import symmetric_problem
 from pendula.analysis.linear.spectrum import stiffness_nearby
-from pendula.analysis.stability.linear_families import is_angle
 from pendula.numerics.intervals.series import taylor
 from pendula.numerics.intervals.tape import Tape, Undecidable
 from pendula.system.layout import Array
-from pendula.system.parameters import typical_length
 
 SMALL = 1e-4
 """stiffness above this fraction of that nearby is not in doubt"""
@@ -32,23 +31,18 @@ def without_doubtful_stiffness(model: LinearModel) -> LinearModel:
     n = len(model.M)
     if system is None or not n or model.displacements or np.any(at.v) or not np.array_equal(model.N, np.eye(n)):
         return model
-    lower = np.linalg.cholesky(model.M)
-    scaled = np.linalg.solve(lower, np.linalg.solve(lower, model.conservative).T)
-    sizes, directions = np.linalg.eigh((scaled + scaled.T) / 2)
-    along = np.linalg.solve(lower.T, directions)
+    sizes, along = symmetric_problem(model.M, model.conservative)
     nearby = np.sum(np.abs(along) * (stiffness_nearby(model) @ np.abs(along)), axis=0)
     small = [k for k in range(n) if 0.0 < abs(sizes[k]) < SMALL * nearby[k]]
     if not small or system.in_joints.system is not system:
         return model
     try:
-        forces = forces_on_speeds(Balance(system, at.inputs if len(at.inputs) else None, at.parameters), at.v)
+        forces = forces_on_speeds(Balance(system, at.inputs, at.parameters), at.v)
     except Undecidable:
         return model
-    length = typical_length(system, at.parameters)
-    reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
     K = model.K
     for k in small:
-        if _may_change_sign(forces, at.q, along[:, k] / np.abs(along[:, k] / reach).max()):
+        if _may_change_sign(forces, at.q, along[:, k] / np.abs(along[:, k] / model.sizes).max()):
             row = model.M @ along[:, k]
             K = K - sizes[k] * np.outer(row, row)
     return model if K is model.K else model.with_matrices(K=K)

@@ -37,7 +37,6 @@ from pendula.numerics.intervals.matrices import Ball, null_space, powers_of_two,
 from pendula.numerics.intervals.solve import all_roots, distinct, slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape, Undecidable
 from pendula.system.layout import Array
-from pendula.system.parameters import typical_steps
 from pendula.system.system import System
 
 NEARBY = 1e-6
@@ -256,12 +255,12 @@ def small_motion_with_bounds(place: Place) -> SmallMotion:
     Raises:
         Undecidable: there are no bounds, or no enclosure of an equilibrium was found.
     """
-    joints, balance, q, v = place.system, place.balance, place.q, place.v
+    balance, q, v = place.balance, place.q, place.v
     motion, rest = _tapes(balance, v)
     if isinstance(motion, str) or isinstance(rest, str):
         raise Undecidable(motion if isinstance(motion, str) else rest)
     _refuse_moving(balance, rest, v)
-    steps = typical_steps(joints, balance.parameters)
+    steps = balance.steps
     at, m = list(rest.unknowns), rest.multipliers
     if not m:
         _refuse_singular(rest, q[at])

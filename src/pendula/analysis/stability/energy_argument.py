@@ -16,15 +16,14 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.proofs.equations_at_rest import forces_on_speeds
 from pendula.analysis.linear.linearize import displaced
 from pendula.analysis.linear.model import LinearModel
-from pendula.analysis.linear.quadratic import Roots, rounding_along
+from pendula.analysis.linear.quadratic import Roots, rounding_along, symmetric_problem
 from pendula.analysis.linear.spectrum import stiffness_nearby
 from pendula.analysis.linear.terms import terms_at
 from pendula.analysis.stability.certainty import only_dissipates
-from pendula.analysis.stability.linear_families import family_directions, forces_at, is_angle
+from pendula.analysis.stability.linear_families import family_directions, forces_at
 from pendula.numerics.intervals.series import taylor
 from pendula.numerics.intervals.tape import Undecidable
 from pendula.system.layout import Array
-from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 HIGHEST = 12
@@ -82,10 +81,8 @@ def energy_finding(model: LinearModel, roots: Roots) -> Finding:
     damped = bool(damping.size) and bool(np.linalg.eigvalsh(damping)[0] > 1e-12 * np.abs(damping).max())
     if not stiffness.size:
         return Finding("minimum", "only the cyclic coordinates move", families=families)
-    lower = np.linalg.cholesky(mass)
-    scaled = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
-    sizes, directions = np.linalg.eigh((scaled + scaled.T) / 2)
-    along = P @ np.linalg.solve(lower.T, directions)
+    sizes, directions = symmetric_problem(mass, stiffness)
+    along = P @ directions
     levels = rounding_along(along, stiffness_nearby(model))
     if np.any(sizes < -levels):
         return Finding(
@@ -138,17 +135,14 @@ def is_damped(model: LinearModel) -> bool:
 def _power_against(model: LinearModel, system: System) -> str:
     """Tests the power of applied forces at nearby states; returns the objection, or an empty string."""
     rng = np.random.default_rng(5)
-    at, n = model.at, model.Z.shape[1]
-    length = typical_length(system, at.parameters)
-    reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
-    inputs = at.inputs if len(at.inputs) else None
+    at, n, reach = model.at, model.Z.shape[1], model.sizes
     one_way = False
     for directions in _rates_to_try(model, reach, rng):
         worst, across, size = 0.0, 0.0, 1e-300
         for k, direction in enumerate(directions):
             h = NEARBY * 2.0 ** -(k % 5)
             q, v = displaced(system, at, model.Z, h * reach * rng.uniform(-1, 1, size=n), h * direction)
-            given = {"inputs": inputs, "parameters": at.parameters}
+            given = {"inputs": at.inputs, "parameters": at.parameters}
             there, back = (float(system.power(q, x, **given)) for x in (v, 2 * at.v - v))
             worst, across = max(worst, there + back), max(across, abs(there - back))
             size = max(size, abs(there), abs(back))
@@ -200,11 +194,10 @@ def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bo
     if system.in_joints.system is not system or not np.array_equal(model.N, np.eye(n)):
         return None
     try:
-        tape, rows = forces_on_speeds(Balance(system, at.inputs if len(at.inputs) else None, at.parameters), at.v)
+        tape, rows = forces_on_speeds(Balance(system, at.inputs, at.parameters), at.v)
     except Undecidable:
         return None
-    length = typical_length(system, at.parameters)
-    reach = np.array([1.0 if is_angle(model, k) else length for k in range(n)])
+    reach = model.sizes
     direction = direction / np.abs(direction / reach).max()
     names = ", ".join(name for name, x in zip(model.coordinates, direction / reach, strict=True) if abs(x) > 1e-6)
     P = np.linalg.svd(direction[:, None])[0][:, 1:]
@@ -235,10 +228,7 @@ def _by_taylor(model: LinearModel, direction: Array, families: Array, damped: bo
 
 def _higher_order(model: LinearModel, direction: Array, families: Array, damped: bool) -> Finding:
     """The leading term of the potential along one direction without stiffness, estimated from forces nearby."""
-    system = model.system
-    assert system is not None
-    length = typical_length(system, model.at.parameters)
-    reach = np.array([1.0 if is_angle(model, k) else length for k in range(len(direction))])
+    reach = model.sizes
     direction = direction / np.abs(direction / reach).max()
     forces = np.array([[_force_along(model, direction, s * h) for h in RADII] for s in (-1.0, 1.0)])
     names = ", ".join(n for n, x in zip(model.coordinates, direction / reach, strict=True) if abs(x) > 1e-6)

@@ -46,7 +46,7 @@ def _newton(system: System, start: State, inputs: Any, parameters: Array) -> tup
         terms, lam = _balanced(system, q, v, u, lam, parameters)
         here = _as_equilibrium(system, q, v, u, lam, parameters)
         try:
-            Z = independent_directions(system, terms.G, here)[0] if system.loop_rows else np.eye(len(v))
+            Z = independent_directions(system, terms.G, parameters)[0] if system.loop_rows else np.eye(len(v))
             step = np.linalg.lstsq(Z.T @ terms.K @ Z, Z.T @ terms.left, rcond=1e-12)[0]
             last = float(np.abs(step).max())
             if np.abs(Z.T @ terms.left).max() == 0 or last < 1e-15:

@@ -18,7 +18,6 @@ from pendula.analysis.linear.quick.linear_models import weight_rate
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.errors import ComputationError, PendulaError
 from pendula.system.layout import Array, State
-from pendula.system.parameters import typical_length
 
 FAMILY = 1e-9
 """forces below this at a finite distance, relative to a typical force, indicate a family of equilibria"""
@@ -54,13 +53,12 @@ def same_along(model: LinearModel, families: Array) -> bool:
     from scipy.optimize import linear_sum_assignment  # slow to load
 
     assert system is not None
-    inputs = at.inputs if len(at.inputs) else None
     roots = _roots(model, model)
     for e in [e for direction in (*families.T, families.sum(axis=1)) for e in _others(model, direction)]:
         q, _ = displaced(system, at, model.Z, e, 0.0 * e)
         try:
             v = steady_speeds(system, at, q)
-            there = linearize(system, State(0.0, q, v, system.layout), inputs=inputs, parameters=at.parameters)
+            there = linearize(system, State(0.0, q, v, system.layout), inputs=at.inputs, parameters=at.parameters)
             gaps = np.abs(roots[:, None] - _roots(there, model))
         except PendulaError:
             return False
@@ -96,10 +94,7 @@ def _others(model: LinearModel, direction: Array) -> list[Array]:
 
 def _balanced_along(model: LinearModel, direction: Array, distance: float) -> Array | None:
     """The displacement of an equilibrium some distance along a direction; None if there is none."""
-    system = model.system
-    assert system is not None
-    length = typical_length(system, model.at.parameters)
-    reach = min(1.0 if is_angle(model, k) else length for k in range(len(direction)) if abs(direction[k]) > 1e-6)
+    reach = float(model.sizes[np.abs(direction) > 1e-6].min())
     e = distance * reach * direction / float(np.abs(direction).max())
     least = _least(model)
     size = float(np.linalg.norm(model.K, 2))
@@ -148,10 +143,3 @@ def forces_at(model: LinearModel, e: Array) -> tuple[Array, Terms]:
     Z = np.array(model.Z)
     Z[rest] = np.linalg.lstsq(terms.G[:, rest], -terms.G[:, chosen], rcond=None)[0]
     return np.asarray(Z.T @ terms.left), terms
-
-
-def is_angle(model: LinearModel, k: int) -> bool:
-    """Whether a coordinate of a linear model is an angle."""
-    system = model.system
-    assert system is not None
-    return model.units.get(model.coordinates[k]) == system.model.unit_names.coordinate("angle")

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pendula.analysis.equilibria.balance import null_basis
 from pendula.analysis.equilibria.equilibrium import Equilibrium
-from pendula.analysis.equilibria.poles import twin_of
+from pendula.analysis.equilibria.poles import in_quaternions
 from pendula.analysis.equilibria.spins import spin_columns
 from pendula.analysis.linear.linearize import linearize
 from pendula.analysis.linear.model import LinearModel
@@ -60,21 +61,17 @@ def momentum_finding(model: LinearModel) -> Steady | None:
     if model.displacements or why_not_conservative(model) or is_damped(model) or system.has_power:
         return None
     try:
-        own = _in_quaternions(model)
-        return _finding(own) if own is not None else None
+        return _finding(_in_quaternions(model))
     except (PendulaError, np.linalg.LinAlgError):
         return None
 
 
-def _in_quaternions(model: LinearModel) -> LinearModel | None:
+def _in_quaternions(model: LinearModel) -> LinearModel:
     """The same linear model with quaternions in all ball joints."""
     system, at = model.system, model.at
     assert system is not None
-    twin = twin_of(system)
-    if twin is None:
-        return model
-    state = twin.state(at.q, at.v, at.parameters)
-    return linearize(twin.system, state, inputs=at.inputs if len(at.inputs) else None, parameters=at.parameters)
+    there = in_quaternions(system, at.q, at.v, at.parameters)
+    return model if there is None else linearize(*there, inputs=at.inputs, parameters=at.parameters)
 
 
 def _finding(model: LinearModel) -> Steady | None:
@@ -167,8 +164,7 @@ class _Group:
         away = inner @ np.linalg.solve(inner.T @ M @ inner, inner.T @ M)  # removes the motion of the mass centre
         lift = np.linalg.pinv(inner)
         own = lift @ away @ shapes[:, ~moving]
-        _, sizes, right = np.linalg.svd(own)
-        still = right[int(np.sum(sizes > 1e-9 * sizes[0])) :].T
+        still = _null(own)
         found = cls(
             model,
             tuple(s for s in symmetries if s.kind != "shift"),
@@ -406,9 +402,7 @@ class _Bodies:
 
 def _null(rows: Array) -> Array:
     """An orthonormal basis of the null space, by columns."""
-    _, sizes, right = np.linalg.svd(rows)
-    rank = int(np.sum(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    return np.asarray(right[rank:].T)
+    return null_basis(rows, BELONGS)
 
 
 def _span(columns: Array) -> Array:

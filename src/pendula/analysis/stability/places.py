@@ -69,13 +69,12 @@ def places_of(point: Equilibrium, sequences: tuple[str, ...] = SEQUENCES) -> Ite
     assert system is not None
     joints = system.in_joints.system
     q, v = system.in_joints.read(point.q, point.v, parameters=point.parameters)
-    inputs = point.inputs if len(point.inputs) else None
     layout = joints.layout
     turns = {x.joint: ori.to_quaternion(x.chart, q[x.q]) for x in layout.orientations}
     if all(
         x.axes == "rates" and x.chart.is_sequence and ori.distance(x.chart, q[x.q]) > PART for x in layout.orientations
     ):
-        yield Place(joints, Balance(joints, inputs, point.parameters), q, v)
+        yield Place(joints, Balance(joints, point.inputs, point.parameters), q, v)
     if not turns or joints.written:
         return
     choices = [
@@ -90,4 +89,4 @@ def places_of(point: Equilibrium, sequences: tuple[str, ...] = SEQUENCES) -> Ite
         there = twin.in_joints.system
         found = convert_rows(layout, there.layout, q, v)
         rates = np.where(np.abs(found.v[0]) > STILL * np.abs(found.v[0]).max(initial=0.0), found.v[0], 0.0)
-        yield Place(there, Balance(there, inputs, point.parameters), found.q[0], rates, layout)
+        yield Place(there, Balance(there, point.inputs, point.parameters), found.q[0], rates, layout)

@@ -29,8 +29,6 @@ from pendula.model.periodic import repeats
 from pendula.numerics.intervals.matrices import Ball, is_positive_definite
 from pendula.numerics.intervals.solve import slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape, Undecidable
-from pendula.system.layout import Array
-from pendula.system.parameters import typical_steps
 
 NO_MASS = 1e-12
 """coordinates with less mass than this fraction of the largest may be longitudes"""
@@ -54,13 +52,13 @@ def minimum_at_pole(place: Place) -> str:
         raise Undecidable("a pole of quaternions, of closed loops or in a steady motion")
     eq = exact_rows(balance)
     numbers = numbers_at_rest(balance, place.v)
-    masses = system.mass_matrix(place.q, 0.0, parameters=balance.parameters).diagonal() * _sizes(place) ** 2
+    masses = system.mass_matrix(place.q, 0.0, parameters=balance.parameters).diagonal() * place.balance.steps**2
     idle = [k for k, m in enumerate(masses.tolist()) if m <= NO_MASS * masses.max()]
     others = [k for k in range(len(masses)) if k not in idle]
     values = system.layout.parameter_values(balance.parameters)
     if not idle or not all(repeats(system.model, [system.layout.coordinates[k]], values) for k in idle):
         raise Undecidable("the mass matrix could not be verified")
-    pole = {eq.q[k]: multiple_of_turn(float(place.q[k]), float(_sizes(place)[k])) for k in others}
+    pole = {eq.q[k]: multiple_of_turn(float(place.q[k]), float(place.balance.steps[k])) for k in others}
     forces = forces_at_rest(eq, [symbol for symbol, x in numbers.items() if x == 0.0])
     refuse_time(balance, forces)
     if fault := fault_at_pole(eq, pole, [eq.q[k] for k in idle], forces):
@@ -68,10 +66,6 @@ def minimum_at_pole(place: Place) -> str:
     _verify(place, eq, numbers, forces, (others, idle))
     names = ", ".join(system.layout.coordinates[k] for k in idle)
     return f"the potential is verified to have a strict minimum at a pole of the coordinates, for every {names}"
-
-
-def _sizes(place: Place) -> Array:
-    return typical_steps(place.system, place.balance.parameters)
 
 
 def multiple_of_turn(x: float, size: float) -> int:
@@ -93,7 +87,7 @@ def _verify(
     known |= {symbol: k for k, symbol in enumerate(eq.q)}
     rows = [step_of(forces[k], tape, known) for k in others]
     masses = [step_of(M[i][j], tape, known) for i in others for j in others]
-    n, reach = len(others), REACH * _sizes(place)
+    n, reach = len(others), REACH * place.balance.steps
     box = np.stack([place.q - reach, place.q + reach], axis=1)
     turn = (-math.pi - EXACT, math.pi + EXACT)
     waiting = [np.array(pieces) for pieces in product(_halves(*turn), repeat=len(idle))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -48,33 +48,10 @@ class Stretch:
     points: Sequence[tuple[float, Equilibrium]]
 
 
-@dataclass(frozen=True)
-class ProvenRanges:
-    """What is proven over a parameter.
-
-    Attributes:
-        windows: intervals of the parameter in which nothing is proven.
-        pieces: into how many pieces the rest was cut.
-        reason: why a proof was not possible; empty if it was tried everywhere.
-    """
-
-    windows: tuple[Piece, ...]
-    pieces: int
-    reason: str = ""
-
-
-def prove_ranges(
+def _prove(
     system: System, parameter: str, base: dict[str, float], stretches: Sequence[Stretch], seconds: float
-) -> ProvenRanges:
-    """Proves verdicts between critical values.
-
-    Args:
-        system: the system.
-        parameter: the parameter that varies.
-        base: other parameters that were changed, by name.
-        stretches: the ranges with their verdicts, in order.
-        seconds: time limit.
-    """
+) -> tuple[tuple[Piece, ...], int, str]:
+    """Windows in which nothing is proven, the number of pieces that are, and why a proof is missing (or nothing)."""
     whole = stretches[0].low, stretches[-1].high
     end = time.perf_counter() + seconds
     open_pieces: list[Piece] = []
@@ -84,11 +61,11 @@ def prove_ranges(
             prover = _Prover(system, parameter, base, stretch)
             left, pieces = prover.cover(NARROWEST * (whole[1] - whole[0]), end)
         except Undecidable as cause:
-            return ProvenRanges((whole,), 0, str(cause))
+            return (whole,), 0, str(cause)
         open_pieces += left
         count += pieces
         reason = reason or ("the time limit was reached" if time.perf_counter() > end else "")
-    return ProvenRanges(_joined(open_pieces), count, reason)
+    return _joined(open_pieces), count, reason
 
 
 def _joined(pieces: list[Piece]) -> tuple[Piece, ...]:
@@ -116,9 +93,9 @@ class _Prover:
         if first.system is not joints:
             raise Undecidable("proofs over a parameter need the joints' coordinates")
         self.v, self.q = first.v, first.q
-        balance = Balance(joints, first.inputs if len(first.inputs) else None, first.parameters)
+        balance = Balance(joints, first.inputs, first.parameters)
         varying = Varying.of(balance, parameter, base)
-        if any(len(p.inputs) and np.any(p.inputs != first.inputs) for _, p in stretch.points):
+        if any(np.any(p.inputs != first.inputs) for _, p in stretch.points):
             raise Undecidable("inputs change with the parameter")
         try:
             make = motion_tape if joints.loop_rows else matrix_tape
@@ -139,12 +116,12 @@ class _Prover:
         if stretch.argument not in ("stiffness", "family"):
             raise Undecidable(f"between critical values, the verdict {stretch.verdict} rests on no strict inequality")
         if np.any(self.v) or system.drives or not only_dissipates(system, parameters, varying):
-            raise Undecidable("that no force adds energy follows from no structure for all values of the parameter")
+            raise Undecidable("structure alone does not show that no force adds energy for all values of the parameter")
         if self.rest.multipliers and len(self.at) < len(system.layout.coordinates):
             raise Undecidable("families of equilibria of closed loops")
         idle = {name for k, name in enumerate(system.layout.coordinates) if k not in self.rest.unknowns}
         if idle != set(stretch.drifts):
-            raise Undecidable("that equilibria form a family follows from no structure")
+            raise Undecidable("structure alone does not show that equilibria form a family")
 
     def cover(self, narrowest: float, end: float) -> tuple[list[Piece], int]:
         """Pieces that could not be proven, and how many could."""
@@ -289,24 +266,32 @@ class _Prover:
 def proven_over(
     system: System, parameter: str, base: dict[str, float], stretches: Sequence[Stretch], seconds: float
 ) -> tuple[str, tuple[Piece, ...], str]:
-    """How certain verdicts over a parameter are, the windows in which nothing is proven, and the grounds in words."""
+    """How certain verdicts over a parameter are, the windows in which nothing is proven, and the grounds in words.
+
+    Args:
+        system: the system.
+        parameter: the parameter that varies.
+        base: other parameters that were changed, by name.
+        stretches: the ranges between critical values with their verdicts, in order.
+        seconds: time limit.
+    """
     if len(stretches) == 1 and not stretches[0].points:
         return INDICATED, (), "there is no equilibrium to follow"
-    found = prove_ranges(system, parameter, base, stretches, seconds)
+    windows, pieces, reason = _prove(system, parameter, base, stretches, seconds)
     edges = {part.high for part in stretches[:-1]}
     ends = stretches[0].low, stretches[-1].high
-    found = replace(found, windows=_about(found.windows, (*edges, *ends), WIDE * (ends[1] - ends[0])))
-    open_ended = [w for w in found.windows if not any(w[0] <= edge <= w[1] for edge in (*edges, *ends))]
-    spread = max((high - low for low, high in found.windows), default=0.0)
-    if found.reason and spread > WIDE * (ends[1] - ends[0]):
-        return INDICATED, found.windows, f"no proof: {found.reason}"
-    work = f"interval arithmetic over {counted(found.pieces, 'piece')}"
+    windows = _about(windows, (*edges, *ends), WIDE * (ends[1] - ends[0]))
+    open_ended = [w for w in windows if not any(w[0] <= edge <= w[1] for edge in (*edges, *ends))]
+    spread = max((high - low for low, high in windows), default=0.0)
+    if reason and spread > WIDE * (ends[1] - ends[0]):
+        return INDICATED, windows, f"no proof: {reason}"
+    work = f"interval arithmetic over {counted(pieces, 'piece')}"
     same = [b.low for a, b in pairwise(stretches) if a.verdict == b.verdict]
     if open_ended or same:
-        places = _words([*open_ended, *(w for w in found.windows if any(w[0] <= x <= w[1] for x in same))])
-        return UNDECIDED, found.windows, f"{work} proves the verdicts except in {places}, where nothing is decided"
-    narrow = f", except within {spread:.1g} of the values at which they change" if found.windows else ""
-    return PROVEN, found.windows, f"{work} proves that the verdicts hold in all of the range{narrow}"
+        places = _words([*open_ended, *(w for w in windows if any(w[0] <= x <= w[1] for x in same))])
+        return UNDECIDED, windows, f"{work} proves the verdicts except in {places}, where nothing is decided"
+    narrow = f", except within {spread:.1g} of the values at which they change" if windows else ""
+    return PROVEN, windows, f"{work} proves that the verdicts hold in all of the range{narrow}"
 
 
 def _about(windows: Sequence[Piece], edges: Sequence[float], near: float) -> tuple[Piece, ...]:

@@ -20,12 +20,12 @@ from pendula.analysis.stability.energy_argument import reduced_stiffness
 from pendula.analysis.stability.following import follow, meets, off_axis, state_near, through_axis, through_zero
 from pendula.analysis.stability.proven_ranges import Stretch, proven_over
 from pendula.analysis.stability.verdict import Stability, sides_of_axis, stability
-from pendula.arguments import read_count, read_number
+from pendula.arguments import read_count, read_number, read_positive
 from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
 from pendula.numerics.solvers.dips import between_roots, brackets, dip, missed
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
-from pendula.system.parameters import Parameters, parameter_vector
+from pendula.system.parameters import Parameters, named_changes, parameter_vector, read_parameter
 from pendula.system.system import System
 from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
@@ -236,14 +236,8 @@ class _Study:
     """Follows one equilibrium over one parameter."""
 
     def __init__(self, system: System, parameter: str, at: Point, inputs: Any, parameters: Parameters) -> None:
-        if parameter not in system.layout.parameters:
-            known = ", ".join(system.layout.parameters)
-            raise UsageError(f'there is no parameter "{parameter}"; known are {known}')
-        self.system, self.parameter, self.at, self.inputs = system, parameter, at, inputs
-        self.base = dict(parameters) if isinstance(parameters, dict) else {}
-        if parameters is not None and not isinstance(parameters, dict):
-            vector = parameter_vector(system, parameters)
-            self.base = system.layout.parameter_values(vector)
+        self.system, self.parameter, self.at, self.inputs = system, read_parameter(system, parameter), at, inputs
+        self.base = named_changes(system, parameters)
 
     def _vector(self, value: float) -> Array:
         return parameter_vector(self.system, {**self.base, self.parameter: value})
@@ -262,9 +256,7 @@ class _Study:
                 self.at = None if lowest is None else lowest.state
                 return lowest
             return found
-        else:
-            start = near.state
-        return follow(self.system, start, self.inputs, vector)
+        return follow(self.system, near.state, self.inputs, vector)
 
     def sample(self, value: float, near: Equilibrium | None) -> _Sample:
         """The equilibrium at a value, from one nearby, and the verdict from its eigenvalues alone."""
@@ -378,11 +370,9 @@ class _Study:
         return None if point is None else linearize(self.system, point)
 
     def _smallest_stiffness(self, value: float, near: Equilibrium | None) -> float:
-        point = self.equilibrium(value, near)
-        return float("nan") if point is None else self._stiffness_at(point)
-
-    def _stiffness_at(self, point: Equilibrium) -> float:
-        model = linearize(self.system, point)
+        model = self._model(value, near)
+        if model is None:
+            return float("nan")
         K, _ = reduced_stiffness(model, np.zeros((len(model.M), 0)))
         lower = np.linalg.cholesky(model.M)
         return float(np.linalg.eigvalsh(np.linalg.solve(lower, np.linalg.solve(lower, K).T))[0])
@@ -438,8 +428,7 @@ class _Study:
 
     def proven(self, found: StabilityRanges, seconds: float) -> StabilityRanges:
         """The same ranges with what interval arithmetic proves of them."""
-        if not (np.isfinite(seconds) and seconds > 0.0):
-            raise UsageError(f"prove must be a positive number of seconds, found {seconds!r}")
+        seconds = read_positive(seconds, "prove", "number of seconds")
         stretches = []
         for part in found.ranges:
             points = [

@@ -2,7 +2,7 @@
 
 Energy, spin momentum and angular momentum about the fixed axis are constant. If a combination of them has a definite
 second variation at fixed spin momentum, the motion is stable up to drift along both symmetries. At slightly different
-spin momenta the body sleeps as well, and the combination stays definite, so that all disturbances are covered.
+spin momenta the body also sleeps, and the combination stays definite, so that all disturbances are covered.
 """
 
 from __future__ import annotations

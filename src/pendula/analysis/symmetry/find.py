@@ -182,7 +182,7 @@ def _turns(geometry: Geometry, part: _Part) -> Iterator[Symmetry]:
             continue
         coordinate = taken[0] or "" if len(taken) == 1 else ""
         if any(j.absolute_turn() for j in geometry.model.tree if j.child.body in part.bodies and j not in part.roots):
-            coordinate = ""  # absolute angles of the other bodies change as well
+            coordinate = ""  # absolute angles of the other bodies change, too
         if _turn_undisturbed(geometry, part, axis, point, coordinate):
             joint = part.roots[0].name if len(part.roots) == 1 else ""
             yield Symmetry("turn", tuple(sorted(part.bodies)), _tuple(axis), _tuple(point), coordinate, joint)

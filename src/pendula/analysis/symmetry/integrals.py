@@ -114,8 +114,8 @@ class Integrals:
     def drift(self, run: Trajectory) -> dict[str, float]:
         """How much each integral changes along a run, relative to the size of its parts.
 
-        For a moment of momentum these are the vectors I w and m r x v of all bodies, so that a component that is zero
-        has a scale as well; for the energy they are kinetic and potential energy.
+        For a moment of momentum these are the vectors I w and m r x v of all bodies, so that even a component that is
+        zero has a scale; for the energy they are kinetic and potential energy.
         """
         q, v, t, vector = self._states(run, None)
         found = {}

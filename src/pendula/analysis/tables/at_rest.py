@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pendula.analysis.sensitivities import Sensitivities
 
 
-def _words(texts: Any) -> Array:
+def texts_of(texts: Any) -> Array:
+    """Texts as an array."""
     return np.array([*texts], dtype=str)
 
 
@@ -54,7 +55,7 @@ def equilibria_table(found: Equilibria, *, verdicts: Sequence[str] = ()) -> Tabl
         verdicts: the verdict of ``stability`` on each of them, if it is to be a column.
     """
     first = found.all[0] if found.all else None
-    blocks = [Block("equilibrium", ("equilibrium",), _words(x.name for x in found))]
+    blocks = [Block("equilibrium", ("equilibrium",), texts_of(x.name for x in found))]
     if first is not None:
         layout = first.layout
         for name, names in (("q", layout.coordinates), ("v", layout.speeds)):
@@ -70,7 +71,7 @@ def equilibria_table(found: Equilibria, *, verdicts: Sequence[str] = ()) -> Tabl
         Block("point.found", ("equilibrium",), np.array(found.found, dtype=np.int64)),
     ]
     if len(verdicts):
-        blocks.append(Block("point.verdict", ("equilibrium",), _words(verdicts)))
+        blocks.append(Block("point.verdict", ("equilibrium",), texts_of(verdicts)))
     known = {"complete": found.complete, "reason": found.reason, "starts": found.starts}
     attributes = _about(first) | known | {"box": {name: list(ends) for name, ends in found.box.items()}}
     for name in ("at", "state"):
@@ -82,7 +83,7 @@ def linear_table(model: LinearModel) -> Table:
     """The matrices M, C, K, F, A, B of a linear model with the names of their rows and columns, and its eigenvalues."""
     from pendula.analysis.linear.spectrum import spectrum
 
-    names, states = _words(model.coordinates), _words((*model.coordinates, *model.speeds))
+    names, states = texts_of(model.coordinates), texts_of((*model.coordinates, *model.speeds))
     blocks = [
         Block("coordinate", ("coordinate",), names),
         Block("of", ("of",), names),
@@ -93,7 +94,7 @@ def linear_table(model: LinearModel) -> Table:
     ]
     if model.inputs:
         blocks += [
-            Block("input", ("input",), _words(model.inputs)),
+            Block("input", ("input",), texts_of(model.inputs)),
             Block("F", ("coordinate", "input"), np.asarray(model.F)),
             Block("B", ("state", "input"), np.asarray(model.B)),
         ]
@@ -116,7 +117,7 @@ def _roots(found: Spectrum, at: Equilibrium) -> list[Block]:
         Block("eigenvalue.re", ("eigenvalue",), _numbers(x.value.real for x in each), rate),
         Block("eigenvalue.im", ("eigenvalue",), _numbers(x.value.imag for x in each), rate),
         Block("eigenvalue.multiplicity", ("eigenvalue",), np.array([x.multiplicity for x in each], dtype=np.int64)),
-        Block("eigenvalue.label", ("eigenvalue",), _words(x.label for x in each)),
+        Block("eigenvalue.label", ("eigenvalue",), texts_of(x.label for x in each)),
     ]
 
 
@@ -128,7 +129,7 @@ def modes_table(found: Modes) -> Table:
     of_modes = ("mode",)
     blocks = [
         Block("mode", of_modes, np.array([m.number for m in found], dtype=np.int64)),
-        Block("coordinate", ("coordinate",), _words(found.linear.coordinates)),
+        Block("coordinate", ("coordinate",), texts_of(found.linear.coordinates)),
         Block("frequency", of_modes, _numbers(m.frequency for m in found), rate),
         Block("cycles", of_modes, _numbers(m.hertz for m in found), f"1/{time}"),
         Block("damping_ratio", of_modes, _numbers(m.damping_ratio for m in found)),
@@ -136,8 +137,8 @@ def modes_table(found: Modes) -> Table:
         Block("damped_frequency", of_modes, _numbers(m.eigenvalue.imag for m in found), rate),
         Block("shape", ("mode", "coordinate"), np.ascontiguousarray(shapes.real)),
         *([Block("shape_im", ("mode", "coordinate"), np.ascontiguousarray(shapes.imag))] if shapes.imag.any() else []),
-        Block("kind", of_modes, _words(m.kind for m in found)),
-        Block("description", of_modes, _words(m.description for m in found)),
+        Block("kind", of_modes, texts_of(m.kind for m in found)),
+        Block("description", of_modes, texts_of(m.description for m in found)),
     ]
     return Table("Modes", tuple(blocks), of_modes, _about(at) | {"damped": found.damped, "notes": list(found.notes)})
 

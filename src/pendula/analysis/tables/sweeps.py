@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pendula import __version__
+from pendula.analysis.tables.at_rest import texts_of
 from pendula.tables.table import Block, Table
 
 if TYPE_CHECKING:
@@ -18,17 +19,13 @@ if TYPE_CHECKING:
     from pendula.analysis.stability.ranges import StabilityRanges
 
 
-def _words(texts: Any) -> Any:
-    return np.array([*texts], dtype=str)
-
-
 def floquet_table(found: FloquetMap) -> Table:
     """Largest modulus of a multiplier and the verdict, at every sampled value of the parameter."""
     of = (found.parameter,)
     blocks = (
         Block(found.parameter, of, np.asarray(found.values, dtype=float)),
         Block("multiplier.largest", of, np.asarray(found.radius, dtype=float)),
-        Block("multiplier.verdict", of, _words(found.verdicts)),
+        Block("multiplier.verdict", of, texts_of(found.verdicts)),
         Block("boundary.value", ("boundary",), np.array([x.value for x in found.boundaries], dtype=float)),
     )
     ranges = [[float(low), float(high), verdict] for low, high, verdict in found.ranges]
@@ -58,7 +55,7 @@ def ranges_table(found: StabilityRanges) -> Table:
     blocks = (
         Block("range.low", of, np.array([x.low for x in found.ranges], dtype=float)),
         Block("range.high", of, np.array([x.high for x in found.ranges], dtype=float)),
-        Block("range.verdict", of, _words(x.verdict for x in found.ranges)),
+        Block("range.verdict", of, texts_of(x.verdict for x in found.ranges)),
         Block("critical.value", ("critical",), np.asarray(found.values, dtype=float)),
     )
     known = {"parameter": found.parameter, "samples": found.samples, "certainty": found.certainty}
@@ -67,7 +64,7 @@ def ranges_table(found: StabilityRanges) -> Table:
 
 def linear_many_table(found: LinearModels) -> Table:
     """Matrices and eigenvalues of every case."""
-    names = _words(found.coordinates)
+    names = texts_of(found.coordinates)
     values = np.asarray(found.values)
     of = ("case",)
     blocks = [

@@ -140,7 +140,7 @@ def _idle(names: Sequence[str]) -> str:
     if not names:
         return ""
     some, have = ", ".join(names), "has" if len(names) == 1 else "have"
-    return f"; {some} {have} no effect, so each equilibrium stands for all values of {some}"
+    return f"; {some} {have} no effect, so each equilibrium represents all values of {some}"
 
 
 def _reason(
