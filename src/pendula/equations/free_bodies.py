@@ -13,15 +13,7 @@ from typing import Any, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import (
-    WORLD,
-    Link,
-    Mechanism,
-    Pose,
-    Shift,
-    Step,
-    Turn,
-)
+from pendula.equations.mechanism import WORLD, Link, Mechanism, Pose, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr
 
@@ -128,7 +120,7 @@ class FreeBodies:
         self.m = mechanism
         self.tape = mechanism.tape
         self.in_time = mechanism.in_time()
-        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.index_of = mechanism.rate_index
         self.joint_motions: list[JointMotion] = []
         self.bodies: list[FreeBody] = []
         self._bits = [self.tape.bit(rate) for rate in mechanism.rates]

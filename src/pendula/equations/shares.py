@@ -83,7 +83,7 @@ class Book:
 
     def column(self, count: int) -> list[Terms]:
         """A column of empty sums."""
-        return [self.row() for _ in range(count)] if self.traced else cast(list[Terms], [[] for _ in range(count)])
+        return [self.row() for _ in range(count)]
 
     def matrix(self, rows: int, columns: int) -> list[list[Terms]]:
         """A matrix of empty sums."""

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import reduce
 from typing import Any
 
 import symengine as se
@@ -56,17 +57,11 @@ def _sign(x: Expr) -> Expr:
 
 
 def _smaller(*args: Expr) -> Expr:
-    least = args[0]
-    for x in args[1:]:
-        least = se.Piecewise((least, least <= x), (x, True))
-    return least
+    return reduce(lambda a, b: se.Piecewise((a, a <= b), (b, True)), args)
 
 
 def _larger(*args: Expr) -> Expr:
-    most = args[0]
-    for x in args[1:]:
-        most = se.Piecewise((most, most >= x), (x, True))
-    return most
+    return reduce(lambda a, b: se.Piecewise((a, a >= b), (b, True)), args)
 
 
 LARGE_POWER = 64

@@ -85,7 +85,6 @@ class NewtonEulerDerivation:
         """generalized forces of springs and drives inside joints"""
         self.balanced: dict[tuple[str, int, int], Terms] | None = {} if traced else None
         """by part, rate and coefficient: the terms of the balance along a rate, each from a joint"""
-        self.constraints = cl.Constraints((), (), (), ())
 
     # -- inward recursion -----------------------------------------------------------------------
 
@@ -259,7 +258,7 @@ class NewtonEulerDerivation:
             return cl.coupled_constraint(self.m, row)
         slopes: list[Expr] = [0] * self.count
         if isinstance(row, cl.GapRow):
-            child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))
+            child, parent = self.m.point(*row.child), self.m.point(*row.parent)
             direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
             gap = vec.dot(vec.subtract(child, parent), direction)
             # a direction fixed in the parent rotates with it, so the reaction acts at the child's point
@@ -317,7 +316,7 @@ class NewtonEulerDerivation:
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
-        constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
+        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         kinetic = self._kinetic()
         blocks = Blocks(
             mass=mass,
@@ -394,7 +393,3 @@ class NewtonEulerDerivation:
             terms += [link.mass * vec.dot(u, u) / 2, vec.dot(here.w, self._spin_inertia(k, here.w)) / 2]
         terms += [rotor.inertia * self.m.rates[rotor.rate] ** 2 / 2 for rotor in self.m.rotors]
         return vec.total(terms)
-
-
-def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
-    return point.body, point.place

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.matrix import Matrix, entries
 from pendula.equations.printing.form import WORDS, Form
 from pendula.equations.printing.names import block_names, parts_of_name
+from pendula.equations.simplify.recipe import as_sympy
 from pendula.equations.tape import is_zero
 
 WIDEST = 10
@@ -80,13 +81,23 @@ class Notation(Protocol):
 
 
 class Writer:
-    """Writes SymPy expressions in a notation; coordinates of a body get the body as index if ``eq`` has such."""
+    """Writes SymPy expressions in a notation.
 
-    def __init__(self, notation: Notation, eq: Equations | None = None) -> None:
-        self.notation, self.eq = notation, eq
+    Args:
+        notation: how the pieces are written.
+        eq: the equations, if names of their coordinates occur: those of a body get the body as index.
+        spell: writes names instead, if they need more than a letter with indices.
+    """
+
+    def __init__(
+        self, notation: Notation, eq: Equations | None = None, spell: Callable[[str], str] | None = None
+    ) -> None:
+        self.notation, self.eq, self._spell = notation, eq, spell
 
     def name(self, name: str) -> str:
         """A name of the equations."""
+        if self._spell is not None:
+            return self._spell(name)
         letter, indices, dotted = parts_of_name(name, self.eq)
         return self.notation.symbol(letter, indices, dotted=dotted)
 
@@ -189,8 +200,7 @@ class Formulas:
 
     def show(self, e: Any) -> str:
         """An expression of the equations in its printed form."""
-        form = self.form(e)
-        form = form._sympy_() if hasattr(form, "_sympy_") else form
+        form = as_sympy(self.form(e))
         if form not in self._known:
             self._known[form] = self.writer.write(form)
         return self._known[form]

@@ -17,6 +17,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.equations import Equations
+from pendula.equations.orientation.symbols import times
 
 REACH = 1.01
 """components of a unit quaternion are searched up to this"""
@@ -30,17 +31,8 @@ MOST_POWERS = 17
 MOST_TERMS = 20_000
 """expressions with more operations are not examined for symmetries"""
 
-Quaternion = tuple[Any, Any, Any, Any]
-
-
-def times(a: Sequence[Any], b: Sequence[Any]) -> Quaternion:
-    """The product of two quaternions."""
-    return (
-        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
-    )
+Quaternion = Sequence[Any]
+"""Four components, scalar first."""
 
 
 def unit(axis: int) -> Quaternion:
@@ -163,7 +155,7 @@ def parts_of(ball: Ball, others: Sequence[Any]) -> tuple[list[Part], str]:
     axis = outer if outer is not None else inner
     near, far = (-REACH, REACH), (-BACK, REACH)
     if axis is None:
-        return [Part(ball.q, ball.q, (far, near, near, near), ball.inner, ((0, 1, 2, 3),))], ""
+        return [Part(ball.q, tuple(ball.q), (far, near, near, near), ball.inner, ((0, 1, 2, 3),))], ""
     torques = ball.inner if outer is None else ball.outer
     rows = tuple(t for k, t in enumerate(torques) if k != axis)
     first, second = (axis + 1) % 3 + 1, (axis + 2) % 3 + 1

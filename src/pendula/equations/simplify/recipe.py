@@ -47,7 +47,12 @@ def simplified(expression: Any, rates: Sequence[Any] = ()) -> Any:
     form = expression
     for step in forms(expression, rates):
         form = step.form
-    return form._sympy_() if hasattr(form, "_sympy_") else form
+    return as_sympy(form)
+
+
+def as_sympy(e: Any) -> Any:
+    """An expression of SymEngine or SymPy as one of SymPy."""
+    return e._sympy_() if hasattr(e, "_sympy_") else e
 
 
 class Step(NamedTuple):
@@ -91,7 +96,7 @@ def forms(expression: Any, rates: Sequence[Any] = (), surface: Surface = FLAT) -
     if change <= ALLOWED:
         found.append(last)
     best = min(dict.fromkeys(reversed(found)), key=readability)
-    yield Step(FACTORED, best._sympy_() if hasattr(best, "_sympy_") else best, change)
+    yield Step(FACTORED, as_sympy(best), change)
 
 
 class Points:

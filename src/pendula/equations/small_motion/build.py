@@ -55,9 +55,10 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -
     """
     model = model_of(model, "linearize_symbolic")
     eq = derive(model, "lagrange")  # whose equations are the shortest to read
-    if len(eq.v) - eq.loop_rows > MOST_FREEDOMS:
+    freedoms = len(eq.v) - eq.loop_rows
+    if freedoms > MOST_FREEDOMS:
         raise NotSupported(
-            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {len(eq.v)}"
+            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {freedoms}"
         )
     if hasattr(at, "state"):  # an equilibrium
         at = {name: x for name, x in at.state.as_dict().items() if x}

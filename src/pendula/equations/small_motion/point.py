@@ -98,7 +98,7 @@ class Reader:
 
     def _expression(self, given: str) -> Any:
         expression = parse(given)  # raises unless it is an expression of the model language
-        unknown = sorted(set(expression.names) - {*self.eq.model.parameters, "pi"})
+        unknown = sorted(expression.names - self.eq.model.parameters.keys())
         if unknown:
             raise UsageError(f'"{given}": there is no parameter "{unknown[0]}"')
         return self.read(translate(expression, {n: se.Symbol(n) for n in expression.names}))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.body_coordinates import BodyCoordinates
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import Pose, Shift, Step, Turn
+from pendula.equations.mechanism import WORLD, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.story.story import Chapter, Comparison, Formula, Picture, matrix, scalar
 from pendula.equations.story.story import Step as StoryStep
@@ -224,7 +226,7 @@ def _position_step(telling: Telling, k: int) -> StoryStep:
 def _walk(telling: Telling, k: int) -> str:
     """How the frame of a body follows from that of its parent, in words."""
     link = telling.m.links[k]
-    parent = telling.m.poses[link.parent] if link.parent >= 0 else Pose(vec.IDENTITY, vec.NULL, 0)
+    parent = telling.m.poses[link.parent] if link.parent >= 0 else WORLD
     frame = telling.m.follow(parent, link.before, link.body)
     steps = (*link.before, *telling.m.relative_motion(k, frame), *link.after)
     told = [text for step in steps if (text := _step(telling, step))]
@@ -254,6 +256,8 @@ def _step(telling: Telling, step: Step) -> str:
             names = ", ".join(telling.name(se.Symbol(name)) for name in template.coordinates)
             what = f"{template.chart} angles" if template.chart.is_sequence else f"{template.chart}"
             return f"turn by the {what} $({names})$"
+        case _:
+            assert_never(step)
 
 
 def _axis(telling: Telling, axis: tuple[Expr, ...]) -> str:

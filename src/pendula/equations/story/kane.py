@@ -24,9 +24,14 @@ LOOPS = (
 )
 
 
-def kane_chapters(telling: Telling, d: KaneDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: KaneDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_velocities(telling, d), _accelerations(telling, d), _equations(telling, d)]
+
+
+def reactions(telling: Telling, d: KaneDerivation) -> list[Chapter]:
+    """No chapter: forces in ideal joints never appear."""
+    return []
 
 
 def _velocities(telling: Telling, d: KaneDerivation) -> Chapter:

@@ -25,9 +25,14 @@ LOOPS = (
 )
 
 
-def lagrange_chapters(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_velocities(telling, d), _energies(telling, d), _momenta(telling, d), _forces(telling, d)]
+
+
+def reactions(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
+    """No chapter: forces in ideal joints never appear."""
+    return []
 
 
 def _velocities(telling: Telling, d: LagrangeDerivation) -> Chapter:

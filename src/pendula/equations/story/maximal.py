@@ -26,17 +26,15 @@ LOOPS = (
 )
 
 
-def maximal_chapters(telling: Telling, d: MaximalDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: MaximalDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_bodies(telling, d), _joints(telling, d)]
 
 
-def maximal_reactions(telling: Telling) -> Chapter:
+def reactions(telling: Telling, d: MaximalDerivation) -> list[Chapter]:
     """The chapter about forces in joints."""
-    return reactions_chapter(
-        telling,
-        ("The multipliers of a joint's rows are the force and the torque that it transmits, component by component.",),
-    )
+    words = "The multipliers of a joint's rows are the force and the torque that it transmits, component by component."
+    return [reactions_chapter(telling, (words,))]
 
 
 def _bodies(telling: Telling, d: MaximalDerivation) -> Chapter:

@@ -29,7 +29,7 @@ LOOPS = (
 )
 
 
-def newton_euler_chapters(telling: Telling, d: NewtonEulerDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: NewtonEulerDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_outward(telling, d), _balances(telling, d), _rows(telling, d)]
 
@@ -241,15 +241,13 @@ def _rows(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
     return Chapter("Along the freedoms of the joints", intro, (step, *force_steps(telling, forces, laws, words)))
 
 
-def newton_euler_reactions(telling: Telling) -> Chapter:
+def reactions(telling: Telling, d: NewtonEulerDerivation) -> list[Chapter]:
     """The chapter about forces in joints."""
-    return reactions_chapter(
-        telling,
-        (
-            "What remains of the transmitted force and moment is the reaction of the joint. With the accelerations "
-            "from the equations of motion it follows from the same balances, without further equations.",
-        ),
+    words = (
+        "What remains of the transmitted force and moment is the reaction of the joint. With the accelerations "
+        "from the equations of motion it follows from the same balances, without further equations."
     )
+    return [reactions_chapter(telling, (words,))]
 
 
 def reactions_chapter(telling: Telling, words: tuple[str, ...]) -> Chapter:

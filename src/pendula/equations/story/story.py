@@ -46,7 +46,6 @@ class Formula:
         terms: if it is a sum: its terms by source.
         compared: the independent value it must agree with; None if the formula is a definition or given.
         key: name of one of the blocks of the equations of motion (``M``, ``f``, ``G``, ``c``), else empty.
-        labels: of rows and of columns, TeX; for matrices that are shown entry by entry.
     """
 
     name: str
@@ -56,7 +55,6 @@ class Formula:
     terms: tuple[Term, ...] = ()
     compared: Comparison | None = None
     key: str = ""
-    labels: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def shape(self) -> tuple[int, int]:

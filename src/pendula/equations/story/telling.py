@@ -10,6 +10,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.body_coordinates import is_flat
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.shares import UNKNOWN, Source, Terms
@@ -122,25 +123,15 @@ class Telling:
     @cached_property
     def planar(self) -> bool:
         """Whether all bodies stay in planes parallel to x-y: they rotate about z only, and no height changes."""
-        moving = 0
-        for symbol in (*self.m.q, *(drive.position for drive in self.m.drives)):
-            moving |= self.m.tape.bit(symbol)
-        for link, pose in zip(self.m.links, self.m.poses, strict=True):
-            height = se.sympify(self.m.point(link.body, link.com)[2])
-            if pose.theta is None or any(self.m.tape.reach(s) & moving for s in height.free_symbols):
-                return False
-        return True
+        return all(is_flat(self.m, k) for k in range(len(self.m.links)))
 
     # -- sources --------------------------------------------------------------------------------
 
-    def total(
-        self, name: str, terms: Terms, words: str = "", *, compared: Comparison | None = None, minus: bool = False
-    ) -> Formula:
-        """A sum as a formula, with its terms by source; ``minus``: the sum with the other sign."""
-        sign = -1 if minus else 1
-        parts = tuple(Term(source, sign * vec.total(values)) for source, values in terms.by_source().items())
+    def total(self, name: str, terms: Terms, words: str = "", *, compared: Comparison | None = None) -> Formula:
+        """A sum as a formula, with its terms by source."""
+        parts = tuple(Term(source, vec.total(values)) for source, values in terms.by_source().items())
         parts = tuple(part for part in parts if not is_zero(se.sympify(part.value)))
-        return Formula(name, scalar(sign * vec.total(terms)), words, UNKNOWN, parts, compared)
+        return Formula(name, scalar(vec.total(terms)), words, UNKNOWN, parts, compared)
 
 
 def _grouped(tex: str) -> str:
