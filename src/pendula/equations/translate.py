@@ -13,6 +13,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.tape import Expr
+from pendula.model.base import exact as integral
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.expression import Expression
@@ -42,9 +43,8 @@ def exact() -> bool:
 
 def number(value: int | float) -> Expr:
     """A number for symbolic use: integral values become exact integers, so that SymEngine simplifies 0 and 1."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return int(value)
-    return se.Rational(*float(value).as_integer_ratio()) if _EXACT.get() else float(value)
+    found = integral(value)
+    return se.Rational(*found.as_integer_ratio()) if isinstance(found, float) and _EXACT.get() else found
 
 
 def _absolute(x: Expr) -> Expr:

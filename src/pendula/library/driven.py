@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
-from pendula.library.arguments import PerLink, whole
+from pendula.library.arguments import PerLink, is_one, whole
 from pendula.library.pendulums import chain
 from pendula.model.base import Scalar
 from pendula.model.model import Model
@@ -71,9 +70,7 @@ def driven_chain(
 
 
 def _total(links: int, length: PerLink) -> Scalar:
-    if isinstance(length, Sequence) and not isinstance(length, str):
-        return " + ".join(f"l{k + 1}" for k in range(links))
-    return f"{links}*l"
+    return f"{links}*l" if is_one(length) else " + ".join(f"l{k + 1}" for k in range(links))
 
 
 def _shaken(model: Model, name: str, driving: dict[str, Scalar]) -> Model:

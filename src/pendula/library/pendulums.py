@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pendula.library.arguments import LinkNumbers, PerLink, choose, listed, whole
+from pendula.library.arguments import LinkNumbers, PerLink, choose, for_each, whole
 from pendula.model.base import Scalar
 from pendula.model.checks.checks import LARGEST_MODEL
 from pendula.model.model import Model
@@ -95,7 +95,7 @@ def chain(
     k, c, b, mu = (
         per.names(s, x) for s, x in (("k", stiffness), ("c", damping), ("b", friction), ("mu", com_friction))
     )
-    angles = [start] * links if start is None or isinstance(start, (int, float, str)) else listed("start", start, links)
+    angles = for_each("start", start, links)
     bodies: list[object] = []
     joints: list[object] = []
     forces: list[dict[str, object]] = []

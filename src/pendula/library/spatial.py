@@ -102,11 +102,10 @@ def spatial_rod(
         inertia_rule: "consistent" uses m d^2/16 + m a^2/12 about the mass centre; "printed" uses the paper's
             m d^2/16 + m a^2/3, which is the value about the end.
     """
+    choose("start", start, ("planar", "spatial"))
+    choose("inertia_rule", inertia_rule, ("consistent", "printed"))
     angles: dict[str, list[Scalar]] = {"planar": ["90deg", "-45deg", 0], "spatial": ["-90deg", "-45deg", "-45deg"]}
-    if start not in angles:
-        raise UsageError(f'start is "planar" or "spatial", found {start!r}')
-    share = {"consistent": "12", "printed": "3"}[inertia_rule]
-    across = f"m*d**2/16 + m*a**2/{share}"
+    across = f"m*d**2/16 + m*a**2/{12 if inertia_rule == 'consistent' else 3}"
     ball: dict[str, object] = {"name": "ball", "type": "spherical", "parent": "ground", "child": "rod"}
     initial: dict[str, object] = {"ball": {"sequence": "zyz", "angles": angles[start]}}
     ball |= {"orientation": orientation, "speeds": speeds} if speeds else {"orientation": orientation}

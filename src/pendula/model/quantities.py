@@ -7,6 +7,7 @@ exponents; anything else is left to the expression language. Nothing is evaluate
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -207,8 +208,6 @@ def number_in(value: Any, unit: str, where: str, values: Mapping[str, float] | N
 
 # --- angles that look like degrees --------------------------------------------------------------------------
 
-TURN = 6.283185307179586
-
 
 def looks_like_degrees(value: Any) -> bool:
     """Whether a number of radians is more than a turn and round, as degrees are.
@@ -223,7 +222,7 @@ def looks_like_degrees(value: Any) -> bool:
         x = abs(float(value))
     except (TypeError, ValueError):
         return False
-    return TURN < x <= 3600 and round(10 * x) == 10 * x
+    return math.tau < x <= 3600 and round(10 * x) == 10 * x
 
 
 def degrees_hint(name: str, value: float) -> str:
@@ -233,4 +232,4 @@ def degrees_hint(name: str, value: float) -> str:
         >>> degrees_hint("theta1", 40)
         'theta1 = 40 is in radians (6.4 turns); write "40deg" for degrees'
     """
-    return f'{name} = {value:g} is in radians ({abs(value) / TURN:.1f} turns); write "{value:g}deg" for degrees'
+    return f'{name} = {value:g} is in radians ({abs(value) / math.tau:.1f} turns); write "{value:g}deg" for degrees'
