@@ -212,7 +212,7 @@ def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Co
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:
     """Whether no motion changes a row, so that it can be omitted (the z gap of a planar loop).
 
-    A gap that depends on parameters goes to ``mechanism.fixed_gaps``, to be checked again when they change.
+    ``mechanism.fixed_gaps`` collects gaps that depend on parameters, so that changed parameters are checked again.
 
     Raises:
         ModelError: no motion changes it and it is not zero: the joint can never close.

@@ -1,4 +1,4 @@
-"""What the user of an equation may set: parameters on which others depend, and inputs, as symbolic expressions."""
+"""Values that a user of the equations may set: independent parameters, and inputs, as symbolic expressions."""
 
 from __future__ import annotations
 

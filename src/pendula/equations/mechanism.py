@@ -128,7 +128,7 @@ class Mechanism:
         self.joint_q, self.joint_v = tuple(self.q), tuple(self.v)
         self.drives: list[Drive] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
-        self._known: dict[Any, Any] = {}  # what equal fields become: most bodies and joints are alike
+        self._known: dict[Any, Any] = {}  # results for equal fields: most bodies and joints are alike
         self._driven: dict[str, Drive] = {}
         for joint in model.tree:
             prescribed = joint.prescribed()
@@ -273,7 +273,7 @@ class Mechanism:
         return self._once(value, lambda: translate(_parse(value), self.constants))
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made for an equal key before, or else is made now; exact numbers are kept apart."""
+        """The result of ``make``, cached by key; separately for exact numbers."""
         known, key = self._known, (key, exact())
         if key not in known:
             known[key] = make()
@@ -481,7 +481,7 @@ class Mechanism:
 
 
 def refuse_rotors(model: Model, what: str) -> None:
-    """Raises NotSupported if a joint has armature, for what considers bodies alone."""
+    """Raises NotSupported if a joint has armature, for parts of the package that consider bodies alone."""
     for joint in model.tree:
         if joint.armature:
             raise NotSupported(

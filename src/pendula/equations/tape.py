@@ -21,7 +21,7 @@ _LONGEST_PRODUCT = 6
 
 
 def is_zero(x: Expr) -> bool:
-    """Whether an entry is exactly zero (a float 0.0 counts as well)."""
+    """Whether an entry is exactly zero (including a float 0.0)."""
     return x is ZERO or (isinstance(x, (int, float)) and x == 0)
 
 

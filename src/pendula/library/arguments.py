@@ -55,7 +55,7 @@ def choose(what: str, value: str, choices: Sequence[str]) -> None:
 
 
 def whole(what: str, value: int, least: int, most: int) -> None:
-    """Refuses what is not a whole number in the range."""
+    """Refuses anything but a whole number in the range."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise UsageError(f"{what} must be a whole number from {least} to {most}, found {value!r}")
 
@@ -81,8 +81,8 @@ def positive(what: str, value: Scalar) -> float:
 
 
 def angle_of(cosine: str) -> str:
-    """The angle whose cosine is an expression, or the nearest one there is.
+    """The angle whose cosine is an expression, or the nearest angle if no angle has this cosine.
 
-    Where lengths do not reach, the start is then only a rough one, and closing the loop says by how much.
+    If the lengths do not reach, the start is only approximate, and closing the loop reports the gap.
     """
     return f"acos(max(-1, min(1, {cosine})))"

@@ -79,8 +79,8 @@ def driven_linkage(
 
     A string of links from the ground to a point that is moved (21 and 31 bars in the paper). That far end is at
     pivot + amplitude cos(rate t) (sin direction, cos direction). It starts at rest, with the last link made to close
-    the loop there. The paper gives no numbers for the motion; those here are ours. Its end that is stretched along the
-    line from the base has pivot (0, 0) and an amplitude near the length of all links.
+    the loop there. The paper gives no numbers for the motion; those here are our choice. Its far end that is stretched
+    along the line from the base corresponds to pivot (0, 0) and an amplitude near the length of all links.
 
     Closed forms: the end moves exactly as above; the energy changes by the work of the force that moves it.
 

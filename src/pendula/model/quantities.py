@@ -35,7 +35,7 @@ class Quantity(NamedTuple):
 
 
 def quantity_in(text: Any, known: Mapping[str, Any] | None = None) -> Quantity | None:
-    """The quantity that a text is; None for numbers, expressions and other texts.
+    """The quantity that a text states; None for numbers, expressions and other texts.
 
     ``known`` names (parameters) keep the meaning that expressions have: 30 deg/s divides by the parameter s.
 
@@ -91,7 +91,7 @@ def in_base_units(quantity: Quantity, length: str, mass: str, time: str, where: 
     """The number of a quantity in the units of a label such as ft-slug-s, whatever its dimension.
 
     Raises:
-        UsageError: a unit is not known, is none of mechanics, or pint is not installed.
+        UsageError: a unit is not known or not mechanical, or pint is not installed.
     """
     _pint(quantity.text, where)
     given = _read(quantity.number, quantity.units, quantity.text, where)
@@ -122,7 +122,7 @@ _USUAL = (
 
 
 def _unknown_unit(word: str, text: str, where: str) -> UsageError:
-    """The error of a unit that there is not, with the nearest usual one."""
+    """The error for an unknown unit, with the nearest usual one."""
     close = difflib.get_close_matches(word, _USUAL, n=1) or difflib.get_close_matches(word.lower(), _USUAL, n=1)
     same = [unit for unit in _USUAL if len(word) > 1 and sorted(unit) == sorted(word)]  # letters swapped: dge
     near = (same or close or [""])[0]

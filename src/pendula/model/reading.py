@@ -249,7 +249,7 @@ class _Shared:
 
 
 def _is_plain(value: dict[Any, Any]) -> bool:
-    """Whether a table holds numbers and texts only, which its representation tells apart."""
+    """Whether a table holds only numbers and texts, which differ in their representation."""
     return all(type(name) is str and type(x) in (str, int, float) for name, x in value.items())
 
 

@@ -95,7 +95,7 @@ def routh_equations(eq: Equations, cyclic: Sequence[str], model: Model, *, follo
         eq: equations in the joints' coordinates, without loops.
         cyclic: coordinates that no mass and no force depends on.
         model: the mechanism with a parameter ``p_phi`` for every cyclic coordinate ``phi``.
-        follow: keep the cyclic coordinates in q, with their rates but without speeds of their own.
+        follow: keep the cyclic coordinates in q, with their rates but without speeds.
     """
     if eq.loop_rows or eq.nodes or eq.drives:
         raise NotSupported("Routh's reduction needs the joints' coordinates, and neither loops nor prescribed motions")

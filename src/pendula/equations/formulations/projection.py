@@ -20,7 +20,7 @@ for prescribed motions: V = L_tau v + driven. Reactions do no work on these, L_t
 
 Closing joints are constraints on the same velocities, G_free V = b, hence G = G_free L_tau. The free bodies then give
 the reactions lambda (eqs 71-81): the joints supply M_free V' + Omega V - Q, joint by joint from the tips to ground,
-which solves L_lambda^T lambda = ... for a tree without forming L_lambda L_lambda^T.
+which for a tree solves the free-body equations for lambda without forming L_lambda L_lambda^T.
 
 Components are in body axes. If all rotations are about z they are in world axes, which keeps planar equations short:
 then V' is the rate in fixed axes, and the terms of Omega due to rotating axes, omega x m v and S x (omega x v), vanish.

@@ -256,7 +256,7 @@ class Formulas:
         return [(words, self.n.indexed(name, f"{i + 1},{j + 1}"), text) for i, j, text in shown]
 
     def _column(self, words: str, name: str, column: Sequence[Any], *, whole: bool = True) -> list[Equation]:
-        """A column in brackets, or its entries one by one if it is too long; a name of several pieces gets fences."""
+        """A column in brackets, or its entries one by one if it is too long; a composite name gets parentheses."""
         if len(column) <= WIDEST:
             return [(words, name, self.n.matrix([[self.show(x)] for x in column]))]
         piece = name if whole else self.n.fenced(name)

@@ -11,9 +11,7 @@ from pendula.equations.equations import Equations, inlined, symbols_in
 from pendula.equations.tape import Expr, substituted
 
 MOST_SINES = 13
-"""powers of sines below this are expressed by cosines where an expression may vanish"""
-
-
+"""powers of sines below this are expressed by cosines to decide whether an expression vanishes"""
 PARTS_OF_A_TURN = 12
 """poles of coordinates are multiples of pi/12"""
 MOST_EXPANDED = 6
@@ -109,13 +107,13 @@ def applied_have_potential(eq: Equations, constant: Collection[Any], values: Map
 
 
 def fault_at_pole(eq: Equations, pole: Mapping[Any, int], idle: Collection[Any], forces: Collection[Any]) -> str:
-    """Why a point is no pole at which all forces vanish; empty if it is one, for all values of idle coordinates.
+    """Why not all forces vanish at a pole of the coordinates; empty if they do, for all values of idle coordinates.
 
     Args:
         eq: the equations.
         pole: coordinates as multiples of pi/12.
-        idle: coordinates that are not to move any body there.
-        forces: those at rest.
+        idle: coordinates that must not move any body there.
+        forces: the generalized forces at rest.
     """
     at = {symbol: se.Rational(k, PARTS_OF_A_TURN) * se.pi for symbol, k in pole.items()}
     if not all(vanishes(se.sympify(row).subs(at)) for row in forces):

@@ -3,7 +3,7 @@
 The unknowns of a quaternion are its four components; the norm is one more equation. Both signs of a quaternion are the
 same rotation, so its first component is nonnegative, up to an overlap. Where forces do not change as a body turns about
 an axis of its parent side, or about its own axis, equilibria form circles. Symbolic derivatives of the equations decide
-that, and one pose of each circle is kept: for turns about z the one with q3 = 0 (a patch with q0 > 0) or with q2 = 0 (a
+that, and one pose represents each circle: for turns about z the one with q3 = 0 (a patch with q0 > 0) or with q2 = 0 (a
 patch with q1 > 0), and with both symmetries the one that is turned about x alone.
 """
 
@@ -20,7 +20,7 @@ from pendula.equations.equations import Equations
 from pendula.equations.orientation.symbols import times
 
 REACH = 1.01
-"""components of a unit quaternion are searched up to this"""
+"""the search covers components of a unit quaternion up to this value"""
 BACK = 0.0437
 """overlap of the two signs of a quaternion"""
 FIRST = 0.6537
@@ -78,7 +78,7 @@ class Ball:
         return se.Add(*[x**2 for x in self.q]) - 1
 
     def vanishes(self, e: Any) -> bool:
-        """Whether an expression is zero for all quaternions of norm 1; False if that is not found out."""
+        """Whether an expression is zero for all quaternions of norm 1; False if this cannot be decided."""
         return bool(self.reduced(e) == 0)
 
     def reduced(self, e: Any) -> Any:
@@ -110,7 +110,7 @@ class Ball:
     def symmetric(self, others: Sequence[Any], axis: int, own: bool) -> bool:
         """Whether turns about an axis of the body side (``own``) or of the parent side leave the equations unchanged.
 
-        The torque about that axis has to vanish as well. ``others`` are the forces on all other speeds.
+        The torque about that axis must also vanish. ``others`` are the forces on all other speeds.
         """
         turned = times(self.q, unit(axis)) if own else times(unit(axis), self.q)
         idle, seen = (self.inner, self.outer) if own else (self.outer, self.inner)

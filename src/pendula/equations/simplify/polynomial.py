@@ -33,7 +33,7 @@ class Ring:
         self._sympy: dict[int, Any] = {}
 
     def generator(self, e: Any) -> int:
-        """The generator that stands for an expression in one piece."""
+        """The generator of an expression that is not taken apart."""
         if e not in self._index:
             self._index[e] = len(self.generators)
             self.generators.append(e)
@@ -174,7 +174,7 @@ def size(polynomial: Polynomial) -> tuple[int, int]:
 
 
 def expanded_terms(e: Any) -> int:
-    """How many terms an expression has at most once it is expanded (like terms are counted apart)."""
+    """An upper bound on the number of terms after expansion (like terms are counted separately)."""
     args = e.args
     if not args:
         return 1

@@ -62,13 +62,13 @@ class Step(NamedTuple):
     form: Any
     """a SymEngine expression; of the last step a SymPy expression"""
     change: float
-    """how much the step changed values, relatively; if more than ``ALLOWED``, ``form`` is that before the step"""
+    """largest relative change of a value by the step; if above ``ALLOWED``, ``form`` is the form before the step"""
 
 
 def forms(expression: Any, rates: Sequence[Any] = (), surface: Surface = FLAT) -> Iterator[Step]:
-    """The form after every step; the last is the one that is easiest to read of all.
+    """The form after every step; the last one is the most readable of all.
 
-    A step that changes a value is not taken. An expression that is too long to be expanded has no forms.
+    A step that would change a value is skipped. An expression that is too long to expand has no forms.
 
     Args:
         expression: a SymEngine expression.

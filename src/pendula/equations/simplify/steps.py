@@ -1,4 +1,4 @@
-"""The rewritings of trigonometric polynomials; each gives an equal polynomial, on the way to fewer terms."""
+"""Rewritings of trigonometric polynomials: each returns an equal polynomial, usually with fewer terms."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class RotationVector:
 
 @dataclass(frozen=True)
 class Surface:
-    """Where coordinates lie that obey identities.
+    """The surface on which coordinates lie that obey identities.
 
     Attributes:
         quaternions: the four components of each; their squares sum to 1.
@@ -112,7 +112,7 @@ def _sum_of_squares(symbols: Sequence[Any], total: Any) -> Identity:
 
 
 def unit_norm(polynomial: Polynomial, ring: Ring, surface: Surface) -> Polynomial:
-    """Squares replaced by the identities of a surface, one identity after the other, wherever fewer terms are left.
+    """Squares replaced by the identities of a surface, one identity after another, wherever fewer terms remain.
 
     Example:
         >>> w, x, y, z, m = se.symbols("w x y z m")

@@ -136,7 +136,7 @@ def numeric(matrix: sp.Matrix, values: Mapping[Any, float]) -> Any:
 
 
 def independent(jacobian: Any) -> tuple[Sequence[int], Sequence[int]]:
-    """Rows of full rank of a numeric Jacobian, and as many columns that depend on the others (largest pivots first)."""
+    """Independent rows of a numeric Jacobian, and as many dependent columns (largest pivots first)."""
     import numpy as np
 
     left = np.array(jacobian, dtype=float)

@@ -37,7 +37,7 @@ class Solid:
 
 
 class Derivation:
-    """The stages of one set of equations; every method gives the entries of one stage."""
+    """The stages of one set of equations; every method returns the entries of one stage."""
 
     def __init__(self, eq: Equations) -> None:
         self.eq, self.charts = eq, Charts(eq)

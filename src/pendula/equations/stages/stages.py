@@ -24,7 +24,7 @@ MOST_RAW_TERMS = 200_000
 """Terms above which a stage is no longer written out without simplification of those before it."""
 
 SECONDS = 60.0
-"""Time allowed unless another is asked for."""
+"""Default time limit."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Stage:
         before: size as it follows from the simplified stages before it.
         steps: every simplification step.
         seconds: time of the derivation and all steps.
-        unfinished: entries that were left as they are, because they are too long or time was up.
+        unfinished: number of entries left unsimplified, because they are too long or time was up.
 
     Example:
         >>> import pendula
@@ -89,7 +89,7 @@ class Stages:
         model, formulation: of the equations with which the last stages are compared.
         stages: in order.
         agreement: block -> largest relative difference from the derived equations at random points.
-        notes: what was left out, and why.
+        notes: omissions, and the reasons for them.
 
     Example:
         >>> import pendula
@@ -185,7 +185,7 @@ class _Run:
             raw_I = d.tensors(raw_R)
             tensors = self._stage("inertia tensors", lambda: d.tensors(R), lambda: raw_I)
             u = raw_u = d.velocities()
-            # what M and h follow from: velocities with tensors in fixed axes, or velocities in body axes
+            # M and h follow from velocities with tensors in fixed axes, or from velocities in body axes
             base: tuple[Any, ...] = (u, w, tensors)
             raw: tuple[Any, ...] = (raw_u, w, raw_I)
             if d.in_own_axes:

@@ -36,8 +36,8 @@ SHORT = 3
 """An intermediate with at most as many operations, such as a cosine, is always written out."""
 
 MOST_TIDIED = 600_000
-"""Bounds the time of simplifying in one story: the sum of squared numbers of operations; what follows is shown as
-compiled."""
+"""Bounds the time spent on simplification in one story: the sum of squared numbers of operations. Beyond it, formulas
+appear as compiled."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Display:
         return substituted(e, {s: self._inline(s) for s in short})
 
     def _define(self, used: set[Any]) -> list[tuple[Any, Any]]:
-        """Definitions of the intermediates among the used symbols that are not told yet, in order."""
+        """Definitions of those used intermediates that no earlier formula has defined, in order."""
         wanted: set[Any] = set()
         stack = [se.Symbol(str(s)) for s in used]
         while stack:

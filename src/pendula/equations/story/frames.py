@@ -42,12 +42,12 @@ def _frames_step(telling: Telling) -> StoryStep:
     planar = telling.planar
     axes = "x to the right, y upwards, z towards you" if planar else "x, y and z"
     words = [
-        f"The world frame is fixed to the ground, with axes {axes}. Every body carries a frame of its own; the "
+        f"The world frame is fixed to the ground, with axes {axes}. Every body carries its own frame; the "
         "drawing shows its origin and its axes. A point of a body has constant coordinates in that frame.",
     ]
     if isinstance(telling.m, BodyCoordinates):
         words.append(
-            "In this formulation the joints do not place the bodies: each body has coordinates of its own, the "
+            "In this formulation the joints do not place the bodies: each body has its own coordinates, the "
             "position of its mass centre and its orientation, as if it were free. The joints come in later, as "
             "constraints."
         )

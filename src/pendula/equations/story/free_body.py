@@ -1,4 +1,4 @@
-"""Free-body diagrams: which forces act on a body, and how their arrows are called."""
+"""Free-body diagrams: which forces act on a body, and the labels of their arrows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kane's equations told: partial velocities, accelerations, inertia forces and active forces."""
+"""The story of Kane's equations: partial velocities, accelerations, inertia forces and active forces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lagrange's equations told: velocities, energies, momenta, and their derivatives."""
+"""The story of Lagrange's equations: velocities, energies, momenta, and their derivatives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOPS = (
     "A closing joint keeps the distances $@g$ between points of two bodies at zero. Differentiating them along the "
     "motion of each speed gives the rows of the Jacobian $@G$: $\\dot @g = @G @v$ (minus $@b$ if motions are "
     "prescribed). The second derivative contains the accelerations. It must vanish too, so $@G \\dot @v = @c$, where "
-    "$-@c$ is what is left of it at constant speeds.",
+    "$-@c$ is the part of it that remains at constant speeds.",
     "The constraint forces enter Lagrange's equations as $@G^T @lam$, with one multiplier for each constraint.",
 )
 

@@ -1,4 +1,4 @@
-"""Newton-Euler told: accelerations outward, free-body diagrams, and balances of momentum inward."""
+"""The story of Newton-Euler: accelerations outward, free-body diagrams, and balances of momentum inward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The projection method told: free bodies, the complement L_tau of the joint constraints, and the multipliers.
+"""The story of the projection method: free bodies, the complement L_tau of the joint constraints, and the multipliers.
 
 Symbols follow Tataru: L, A, L_tau, Omega, lambda; see ``formulations/projection.py`` for corrections to the paper.
 """
@@ -226,7 +226,7 @@ class _Projection:
         ]
         still = [all(is_zero(x) for x in row) for row in A]
         held = [L[i] for i, zero in enumerate(still) if zero]
-        # each joint moves along as many rows as it has speeds, so that no combination of rows is held as well
+        # each joint moves along as many rows as it has speeds, so no combination of moving rows is held
         plain = all(
             size - sum(still[size * k : size * (k + 1)]) == len(link.joint.speeds())
             for k, link in enumerate(self.m.links)

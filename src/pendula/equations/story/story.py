@@ -1,6 +1,6 @@
 """What a story consists of: chapters of steps, and the formulas of each step.
 
-Formulas hold the very expressions that are compiled: a teller reads them from the derivation that made the equations.
+Formulas hold the same expressions that are compiled: they come from the derivation that made the equations.
 Text may contain formulas in TeX between dollar signs; laws and names of formulas are TeX throughout.
 """
 
@@ -66,7 +66,7 @@ class Formula:
 class Picture:
     """A drawing: ``mechanism``, or ``body`` with the forces on one body.
 
-    ``forces`` are (kind, name, label): what acts on the body and how the arrow is called, in TeX.
+    ``forces`` are (kind, name, label): what acts on the body, and the label of its arrow in TeX.
     """
 
     kind: str
@@ -77,7 +77,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a derivation: what is done, the law it follows, and what comes out.
+    """One step of a derivation: its words, the law it follows, and its results.
 
     ``folded``: it repeats the pattern of an earlier step and may be hidden at first. ``compared``: what its law is
     compared with, if that needs several formulas.
@@ -103,7 +103,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Story:
-    """A derivation from the frames to the equations of motion, told in order."""
+    """A derivation from the frames to the equations of motion, in order."""
 
     equations: Equations
     chapters: tuple[Chapter, ...]

@@ -1,4 +1,4 @@
-"""Tells the derivation of a model's equations of motion by one of the formulations."""
+"""The story of the derivation of a model's equations of motion, by one of the formulations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pendula.model.model import Model
 
 
 class Teller(Protocol):
-    """The part of a story that one formulation tells: a module of this room."""
+    """The part of a story that belongs to one formulation: a module of this package."""
 
     @property
     def LEAD(self) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ TELLERS: dict[str, Teller] = {
     "projection": projection,
 }
 TOLD = tuple(TELLERS)
-"""Formulations whose derivation can be told."""
+"""Formulations whose derivation has a story."""
 
 
 def tell(model: Model, formulation: str = DEFAULT) -> Story:

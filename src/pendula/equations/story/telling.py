@@ -21,13 +21,13 @@ from pendula.model.bodies import GROUND
 from pendula.words import counted
 
 IN_FULL = 6
-"""Number of bodies up to which every body is told in full."""
+"""Number of bodies up to which a story shows every body in full."""
 
 BEFORE_FOLD = 3
-"""Of more bodies, the first ones are told in full and the others folded."""
+"""Beyond that, a story shows the first bodies in full and folds the others."""
 
 MOST_BODIES = 10
-"""Bodies beyond this number are left out of the steps that repeat body by body."""
+"""Steps that repeat body by body omit the bodies beyond this number."""
 
 
 LETTERS = {"M": "M", "f": "f", "G": "G", "g": "g", "b": "b", "c": "c", "v": "v", "q": "q", "lam": "lambda"}
@@ -35,7 +35,7 @@ LETTERS = {"M": "M", "f": "f", "G": "G", "g": "g", "b": "b", "c": "c", "v": "v",
 
 
 class Telling:
-    """A derivation to be told, with the words and names that all chapters use.
+    """The derivation behind a story, with the words and names that all chapters use.
 
     Attributes:
         m: the mechanism of the derivation.
@@ -71,7 +71,7 @@ class Telling:
 
     @property
     def told(self) -> range:
-        """Indices of the bodies that are told one by one."""
+        """Indices of the bodies that a story shows one by one."""
         return range(min(len(self.m.links), MOST_BODIES))
 
     def folded(self, k: int) -> bool:
@@ -80,7 +80,7 @@ class Telling:
 
     @property
     def rest(self) -> tuple[str, ...]:
-        """The sentence about bodies that are left out, if any."""
+        """The sentence about omitted bodies, if there are any."""
         left = len(self.m.links) - len(self.told)
         if left <= 0:
             return ()
@@ -92,7 +92,7 @@ class Telling:
         return self.m.poses[k].theta is not None
 
     def axes(self, flat: bool) -> str:
-        """In which axes components are, in words."""
+        """The axes of components, in words."""
         return "world axes" if flat else "body axes"
 
     def vector(

@@ -110,7 +110,7 @@ def written_equations(
 
 
 def _parts(base: Equations, f: list[Expr]) -> dict[str, tuple[Expr, ...]]:
-    """f with the model's dissipation and applied loads apart, whose power the energy account integrates."""
+    """f with the model's dissipation and applied loads as separate parts: the energy account integrates their power."""
     kept = {name: base.parts.free[name] for name in ("dissipation", "applied")}
     rest = tuple(se.Add(x, *[-loads[k] for loads in kept.values() if not is_zero(loads[k])]) for k, x in enumerate(f))
     return {name: (0,) * len(f) for name in PARTS} | {"inertia": rest} | kept

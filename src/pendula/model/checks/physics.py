@@ -237,7 +237,7 @@ def _turning_point(parts: Parts, element: str, action: Spin) -> Iterator[Problem
 
 
 def _described(body: Body) -> Any:
-    """What decides whether the mass properties of a body make sense: the fields that it gives them by."""
+    """The fields that determine the mass properties of a body."""
     for name in SHORTHANDS:
         if (part := getattr(body, name)) is not None:
             return part
@@ -277,7 +277,7 @@ def _sizes(parts: Parts, element: str, body: Body, shorthand: str) -> Iterator[P
         both = _values(parts, (body.rod.com, body.rod.length))
         if both is not None and not 0 <= both[0] <= both[1] and both[1] > 0:
             cause = f"must lie between 0 and the length {both[1]:g}, found {both[0]:g}"
-            yield Problem(element, "rod.com", cause, "if this is intended, give the inertia as well")
+            yield Problem(element, "rod.com", cause, "if this is intended, also give the inertia")
 
 
 def _inertia(parts: Parts, element: str, place: str, properties: Any, mass: float) -> Iterator[Problem]:

@@ -46,10 +46,10 @@ class Force(Element):
         raise NotSupported(f'force type "{self.type}" does not state where it acts: its class has no actions()')
 
     def faults(self, values: Callable[[Sequence[Scalar]], list[float] | None]) -> Iterator[tuple[str, str, str]]:
-        """What is wrong with the values of the fields: field, cause and advice.
+        """Faults in the values of the fields: field, cause and advice.
 
         Args:
-            values: gives the values of some scalars at the parameters of the model; None if one has no value.
+            values: evaluates some scalars at the parameters of the model; None if one has no value.
         """
         del values
         return iter(())

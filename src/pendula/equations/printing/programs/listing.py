@@ -1,4 +1,4 @@
-"""What programs in all languages print: names that clash with nothing, units, parameters, and the formulas.
+"""The content of programs in all languages: names without clashes, units, parameters, and the formulas.
 
 Every program has the same functions:
 
@@ -52,7 +52,7 @@ class Body:
 
 
 class Listing:
-    """What a program needs: names, parameters in the order of their dependence, and the formulas.
+    """The content of a program: names, parameters in the order of their dependence, and the formulas.
 
     Attributes:
         eq: the equations.
@@ -160,7 +160,7 @@ class Listing:
         return found | {s.name: names.speed(s.kind) for s in eq.speeds}
 
     def head(self) -> list[str]:
-        """What a reader must know, line by line."""
+        """The comment at the beginning of the program, line by line."""
         eq, block, units = self.eq, self.block, self.units()
 
         def listed(symbols: Sequence[Any]) -> str:
@@ -195,7 +195,7 @@ def _spelled(words: Sequence[str], reserved: frozenset[str] | set[str], longest:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """A name with as many underscores behind it as needed to be none of those taken."""
+    """A name that is not taken: underscores are appended as needed."""
     names = set(taken)
     while name in names:
         name += "_"

@@ -36,7 +36,7 @@ def _body(body: Body) -> list[str]:
 
 
 def _parameters(listing: Listing) -> list[str]:
-    """The function that gives all parameters and the inputs."""
+    """The function that returns all parameters and the inputs."""
     # Names with two underscores cannot be those of the model.
     given, values = "changes__", "values__"
     lines = [f"def parameters_and_inputs(t, {given}=None):"]
