@@ -193,6 +193,11 @@ class Equations:
         return tuple(tuple(se.sympify(rate).diff(v) for v in self.v) for rate in self.qdot)
 
     @property
+    def other_rates(self) -> list[tuple[Any, Expr]]:
+        """Coordinates whose rates are not speeds, such as those of a quaternion, with these rates."""
+        return [(q, rate) for q, rate in zip(self.q, self.qdot, strict=True) if str(rate) != f"{q}_dot"]
+
+    @property
     def acceleration_symbols(self) -> tuple[Any, ...]:
         """Symbols for v' in expressions that are linear in it."""
         return acceleration_symbols(self.v)

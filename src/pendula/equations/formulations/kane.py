@@ -11,7 +11,7 @@ Only a joint's own pose template is differentiated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 import symengine as se
@@ -140,17 +140,10 @@ class KaneDerivation:
             case Turn(axis, angle):
                 direction = self.tape.keep_all(vec.times(pose.R, axis), f"axis__{hint}")
                 slopes, rate, bend = self._template([angle])
-                return self._spun(
-                    motion,
-                    {k: (direction, x[0]) for k, x in slopes.items()},
-                    direction,
-                    rate[0],
-                    bend[0],
-                    after,
-                ), after
+                return self._spun(motion, direction, slopes, rate[0], bend[0], after), after
             case TurnBall(omega=omega, columns=columns, bias=bias):
                 spin = self.tape.keep_all(vec.times(after.R, omega), f"spin__{hint}")
-                turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
+                turned = replace(motion, r=after.r, W=dict(motion.W), V=dict(motion.V))
                 for speed, column in columns.items():
                     turned.W[self.rate_index[speed]] = vec.times(after.R, column)
                 turned.w = vec.add(motion.w, spin)
@@ -204,15 +197,16 @@ class KaneDerivation:
     def _spun(
         self,
         motion: Motion,
-        own: dict[int, tuple[Any, Expr]],
-        direction: Any,
+        direction: vec.Vector,
+        slopes: dict[int, list[Expr]],
         rate: Expr,
         bend: Expr,
         after: Pose,
     ) -> Motion:
-        turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
-        for k, (axis, slope) in own.items():
-            turned.W[k] = vec.add(turned.W.get(k, vec.NULL), vec.scale(slope, axis))
+        """Motion after a rotation about a direction, by an angle with these derivatives by rate and in time."""
+        turned = replace(motion, r=after.r, W=dict(motion.W), V=dict(motion.V))
+        for k, (slope,) in slopes.items():
+            turned.W[k] = vec.add(turned.W.get(k, vec.NULL), vec.scale(slope, direction))
         spin = vec.scale(rate, direction)
         turned.w = vec.add(motion.w, spin)
         turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin), vec.scale(bend, direction))
@@ -222,18 +216,8 @@ class KaneDerivation:
         """An angle measured from ground: the angular velocity is the speed, for any motion of the parent."""
         after = self.m.follow(pose, (step,), hint)
         k, speed, acceleration = self.rate_of[own.angle]
-        axis = own.axis
-        W: dict[int, vec.Vector] = {k: axis}
-        turned = Motion(
-            after.r,
-            W,
-            dict(motion.V),
-            vec.scale(speed, axis),
-            motion.v,
-            vec.scale(acceleration, axis),
-            motion.a,
-        )
-        return turned, after
+        w, alpha = vec.scale(speed, own.axis), vec.scale(acceleration, own.axis)
+        return replace(motion, r=after.r, W={k: own.axis}, V=dict(motion.V), w=w, alpha=alpha), after
 
     def _at(self, body: str, place: vec.Vector) -> Motion:
         """Motion of a point of a body."""

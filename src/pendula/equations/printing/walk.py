@@ -236,8 +236,7 @@ class Formulas:
         for part in self.parts:
             label = self.n.sum([(True, block[part])]) if part in MINUS_PARTS else block[part]
             found += self._column(WORDS[part], label, eq.parts.free[part], whole=part in ("applied",))
-        moving = [(q, e) for q, e in zip(eq.q, eq.qdot, strict=True) if str(e) != f"{q}_dot"]
-        found += [("rates of coordinates", name(f"{q}_dot"), show(e)) for q, e in moving]
+        found += [("rates of coordinates", name(f"{q}_dot"), show(e)) for q, e in eq.other_rates]
         if self.form.small:
             found += [("prescribed motions", name(d.name), show(d.value)) for d in eq.drives]
         if eq.g:

@@ -65,9 +65,9 @@ def _coordinates_step(telling: Telling) -> StoryStep:
     words = [f"The coordinates are {listed(items)}.", f"The speeds $@v$ are {listed(speeds)}."]
     if not telling.m.quaternions:
         words.append(
-            "Each speed is the rate of its coordinate, $\\dot @q = @v$."
-            if all(str(r) == f"{q}_dot" for q, r in zip(telling.m.q, telling.m.qdot, strict=True))
-            else "The rates of the coordinates follow from the speeds."
+            "The rates of the coordinates follow from the speeds."
+            if telling.eq.other_rates
+            else "Each speed is the rate of its coordinate, $\\dot @q = @v$."
         )
     return StoryStep("Coordinates and speeds", tuple(words))
 
@@ -125,15 +125,10 @@ def _drives_step(telling: Telling) -> StoryStep:
 
 def _quaternions_step(telling: Telling) -> StoryStep:
     formulas = []
-    for q, rate in zip(telling.m.q, telling.m.qdot, strict=True):
-        if str(rate) != f"{q}_dot":
-            formulas.append(
-                Formula(
-                    rf"\dot {telling.name(q)}" if len(telling.name(q)) == 1 else rf"\dfrac{{d}}{{dt}}{telling.name(q)}",
-                    scalar(rate),
-                    "rate of a quaternion component",
-                )
-            )
+    for q, rate in telling.eq.other_rates:
+        name = telling.name(q)
+        left = rf"\dot {name}" if len(name) == 1 else rf"\dfrac{{d}}{{dt}}{name}"
+        formulas.append(Formula(left, scalar(rate), "rate of a quaternion component"))
     words = (
         "An orientation is given by a unit quaternion: four numbers $(q_0, q_1, q_2, q_3)$ with $q_0^2 + q_1^2 + "
         "q_2^2 + q_3^2 = 1$, which describe every orientation without a singularity. The speeds are the components "

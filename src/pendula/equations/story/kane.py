@@ -41,23 +41,8 @@ def _velocities(telling: Telling, d: KaneDerivation) -> Chapter:
         index, source = upright(link.body), of_body(link.body)
         plane = telling.planar
         formulas = [
-            telling.spin(
-                rf"\boldsymbol{{\omega}}_{{{index}}}",
-                body.w,
-                "angular velocity",
-                source=source,
-                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, "world")),
-            ),
-            telling.vector(
-                rf"\boldsymbol{{v}}_{{C,{index}}}",
-                center.v,
-                "velocity of the mass centre",
-                plane=plane,
-                source=source,
-                compared=Comparison(
-                    "the time derivative of the position of the mass centre", ("velocity", link.body, "world")
-                ),
-            ),
+            telling.angular_velocity(k, body.w, "angular velocity", "world"),
+            telling.center_velocity(k, center.v, "velocity of the mass centre", "world", plane=plane),
         ]
         for letter, name, columns, key in (
             ("W", "partial angular velocities", body.W, "partial spins"),

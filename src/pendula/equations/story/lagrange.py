@@ -39,27 +39,12 @@ def _velocities(telling: Telling, d: LagrangeDerivation) -> Chapter:
     steps = []
     for k in telling.told:
         link, here = telling.m.links[k], d.velocities[k]
-        index, axes, flat = upright(link.body), telling.axes(here.flat), here.flat
+        axes, flat = telling.axes(here.flat), here.flat
         plane = flat and telling.planar
         where = "world" if flat else "body"
         formulas = [
-            telling.spin(
-                rf"\boldsymbol{{\omega}}_{{{index}}}",
-                here.w,
-                "angular velocity" if plane else f"angular velocity in {axes}",
-                source=of_body(link.body),
-                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, where)),
-            ),
-            telling.vector(
-                rf"\boldsymbol{{v}}_{{C,{index}}}",
-                d.centers[k],
-                f"velocity of the mass centre in {axes}",
-                plane=plane,
-                source=of_body(link.body),
-                compared=Comparison(
-                    "the time derivative of the position of the mass centre", ("velocity", link.body, where)
-                ),
-            ),
+            telling.angular_velocity(k, here.w, "angular velocity" if plane else f"angular velocity in {axes}", where),
+            telling.center_velocity(k, d.centers[k], f"velocity of the mass centre in {axes}", where, plane=plane),
         ]
         steps.append(Step(heading(link.body), formulas=tuple(formulas), folded=telling.folded(k)))
     words = (
@@ -215,7 +200,7 @@ def _forces(telling: Telling, d: LagrangeDerivation) -> Chapter:
         "at unit speed (virtual work).",
         "applied": "The generalized force of applied forces and torques is their power at unit speed (virtual work).",
     }
-    rates = not telling.m.drives and all(str(r) == f"{q}_dot" for q, r in zip(telling.m.q, telling.m.qdot, strict=True))
+    rates = not telling.m.drives and not telling.eq.other_rates
     along = "" if rates else ", where $\\partial/\\partial s_k$ is the derivative along the motion of that speed alone"
     intro = (
         "Lagrange's equation of speed $k$ is $\\dot p_k - \\partial T/\\partial s_k + \\partial V/\\partial s_k = "

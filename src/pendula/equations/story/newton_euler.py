@@ -54,13 +54,7 @@ def _outward(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
         where, plane = ("world" if here.flat else "body"), here.flat and telling.planar
         axes = "" if telling.planar else f" in {telling.axes(here.flat)}"
         formulas = [
-            telling.spin(
-                rf"\boldsymbol{{\omega}}_{{{index}}}",
-                here.w,
-                f"angular velocity{axes}",
-                source=source,
-                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, where)),
-            ),
+            telling.angular_velocity(k, here.w, f"angular velocity{axes}", where),
             telling.spin(
                 rf"\boldsymbol{{\alpha}}_{{{index}}}",
                 _whole(telling, here.alpha),

@@ -120,6 +120,21 @@ class Telling:
             return Formula(name.replace(r"\boldsymbol", ""), scalar(value[2]), words, source, compared=key)
         return self.vector(name, value, words, source=source, compared=compared)
 
+    def angular_velocity(self, k: int, value: vec.Vector, words: str, axes: str) -> Formula:
+        """The angular velocity of body k in "world" or "body" axes."""
+        body = self.m.links[k].body
+        compared = Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", body, axes))
+        return self.spin(
+            rf"\boldsymbol{{\omega}}_{{{upright(body)}}}", value, words, source=of_body(body), compared=compared
+        )
+
+    def center_velocity(self, k: int, value: vec.Vector, words: str, axes: str, *, plane: bool) -> Formula:
+        """The velocity of the mass centre of body k in "world" or "body" axes."""
+        body = self.m.links[k].body
+        compared = Comparison("the time derivative of the position of the mass centre", ("velocity", body, axes))
+        name = rf"\boldsymbol{{v}}_{{C,{upright(body)}}}"
+        return self.vector(name, value, words, plane=plane, source=of_body(body), compared=compared)
+
     @cached_property
     def planar(self) -> bool:
         """Whether all bodies stay in planes parallel to x-y: they rotate about z only, and no height changes."""
