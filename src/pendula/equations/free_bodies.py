@@ -1,7 +1,8 @@
 """Free bodies, and the recursion that gives the velocity of each body from that of its parent.
 
 The reference point of a body is its side of its inboard joint. Velocities are V = L_tau v + driven. The columns of
-L_tau, V itself and its rate with v' = 0 (the velocity-product acceleration) follow body by body. See ``projection.py``.
+L_tau, V itself and its rate with v' = 0 (the velocity-product acceleration) follow body by body. L_tau is the natural
+orthogonal complement of Angeles and Lee (1988, J. Appl. Mech. 55). See ``projection.py``.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def product(a: Matrix, b: Matrix) -> list[list[Expr]]:
 
 
 def turn_matrix(axis: Vector, c: Expr, s: Expr) -> list[list[Expr]]:
-    """Rotation matrix about a unit axis from cosine and sine of the angle (Rodrigues), symbolic or numeric."""
+    """Rotation matrix about a unit axis from the cosine and sine of the angle (Rodrigues), symbolic or numeric."""
 
     def entry(i: int, j: int) -> Expr:
         both = axis[i] * axis[j]

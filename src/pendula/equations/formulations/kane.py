@@ -6,7 +6,7 @@ V_k and partial angular velocities W_k. Accelerations a0, alpha0 with v' = 0 fol
     M_kj = sum over bodies of  m V_k . V_j + W_k . I W_j
     f_k  = sum over bodies of  V_k . (F - m a0) + W_k . (T - I alpha0 - omega x I omega)
 
-Only a joint's own pose template is differentiated.
+(Kane and Levinson, Dynamics: Theory and Applications, 1985). Only a joint's own pose template is differentiated.
 """
 
 from __future__ import annotations

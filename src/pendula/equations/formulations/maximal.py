@@ -2,7 +2,8 @@
 
 Each body has the equations of a free body, m a = F and I alpha + omega x I omega = T, so that M is constant and
 block-diagonal. Each joint adds rows to g, G, b and c (``joint_rows.py``); its multipliers give its constraint wrench.
-The cost is O(n) in the number of bodies: elimination proceeds from the tips to ground, body by body.
+The cost is O(n) in the number of bodies: elimination proceeds from the tips to ground, body by body (Baraff 1996,
+Linear-time dynamics using Lagrange multipliers).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The outward recursion, from ground to the tips, gives accelerations as linear forms of v'. The inward recursion, from
 the tips to ground, sums the rate of momentum of the bodies minus the loads on them, as a wrench about each body's
 origin. This is the wrench that the joint must transmit. Its component along the joint's motion subspace vanishes for
-an ideal joint, which gives one equation per freedom; the rest is the joint's reaction.
+an ideal joint, which gives one equation per freedom; the rest is the joint's reaction. With numbers instead of linear
+forms this is the recursive Newton-Euler algorithm (Featherstone 2008, chapter 5).
 
 Vectors are in world axes if all rotations are about z, in body axes otherwise.
 """

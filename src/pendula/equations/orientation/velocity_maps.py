@@ -27,7 +27,7 @@ class VelocityMap:
         axes: "body" or "parent".
         coordinates: names of the entries of q.
         L: three rows of SymEngine expressions.
-        functions: functions that the entries use, by name: those of a rotation vector.
+        functions: definitions of the functions of a rotation vector that the entries use, by name.
 
     Example:
         >>> import pendula
@@ -74,7 +74,7 @@ def velocity_maps(model: Model | str, axes: Literal["parent", "body"] = "parent"
 
     Args:
         model: a model, or the name of a library mechanism.
-        axes: those of the joint's "parent" side or of the "body".
+        axes: "parent" for the axes of the joint's parent side, or "body".
 
     Example:
         >>> print(velocity_maps("spatial-rod")[0])

@@ -1,4 +1,4 @@
-"""Sines and cosines of sums and multiples written in those of the angles they consist of."""
+"""Sines and cosines of sums and multiples of angles, written with the sines and cosines of the single angles."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def factored(polynomial: Polynomial, ring: Ring, rates: Container[int]) -> Any:
     """The SymPy expression with the least effort to read among a few ways to collect and factor.
 
     Args:
-        polynomial: what to write.
+        polynomial: the polynomial to write.
         ring: its generators.
         rates: generators in whose products terms are collected.
     """

@@ -22,7 +22,7 @@ SIMPLE_TURN = 24
 SIMPLE_FRACTION = 1000
 """So are fractions with at most this denominator."""
 CLOSE = 1e-10
-"""How close a number must be to an exact value [1, or of its size]."""
+"""Largest distance from a multiple of pi/24, as a fraction of pi/24, that counts as exact."""
 
 
 @dataclass

@@ -18,7 +18,7 @@ class Charts:
 
     Attributes:
         surface: the identities.
-        words: what the names of functions mean, one sentence for each rotation vector.
+        words: the meaning of the names of functions, one sentence for each rotation vector.
     """
 
     def __init__(self, eq: Equations) -> None:

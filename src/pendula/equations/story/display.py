@@ -193,7 +193,7 @@ class _Names:
 
 
 _LETTERS = {"uc": "v__C_", "u": "v__", "w": "omega__", "arm": "d__", "slide": "v__rel_", "dir": "e__"}
-"""What readers call quantities whose intermediates have other names."""
+"""Usual letters of quantities whose intermediates have other names."""
 
 
 def _in_terms(form: Any) -> Any:

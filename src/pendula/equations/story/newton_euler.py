@@ -171,7 +171,7 @@ def _balances(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
 
 
 def _acting(telling: Telling, k: int) -> str:
-    """What acts on a body, in words."""
+    """The joints that act on a body, in words."""
     link = telling.m.links[k]
     children = [escaped(other.joint.name) for other in telling.m.links if other.parent == k]
     text = f"It hangs on joint {escaped(link.joint.name)}."

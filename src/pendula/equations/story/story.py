@@ -1,4 +1,4 @@
-"""What a story consists of: chapters of steps, and the formulas of each step.
+"""The parts of a story: chapters of steps, and the formulas of each step.
 
 Formulas hold the same expressions that are compiled: they come from the derivation that made the equations.
 Text may contain formulas in TeX between dollar signs; laws and names of formulas are TeX throughout.
@@ -20,7 +20,7 @@ Entries = tuple[tuple[Expr, ...], ...]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a formula is compared with numerically: in words, and as a key of the independent value."""
+    """The independent value that a formula must agree with: in words, and as a key."""
 
     words: str
     key: tuple[Any, ...]
@@ -41,7 +41,7 @@ class Formula:
     Attributes:
         name: its left-hand side, TeX.
         entries: its value, a matrix of expressions of the equations' symbols and intermediates.
-        words: what it is.
+        words: its meaning.
         source: the body, joint or force it belongs to.
         terms: if it is a sum: its terms by source.
         compared: the independent value it must agree with; None if the formula is a definition or given.

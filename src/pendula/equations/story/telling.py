@@ -1,4 +1,4 @@
-"""What all tellers share: names of bodies and rates in TeX, vectors as formulas, and folding of repetitions."""
+"""Tools of all stories: names of bodies and rates in TeX, vectors as formulas, and folding of repetitions."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ class Limits:
 
 
 USUAL = Limits(MAX_LENGTH, MAX_NODES, MAX_DEPTH)
-"""Of expressions in models."""
+"""The limits of expressions in models."""
 LONG = Limits(500_000, 200_000, 2000)
-"""Of equations of motion written out in full: depth 2000 is a sum of 2000 terms, near what :mod:`ast` can read."""
+"""The limits of equations of motion written out in full: a sum of 2000 terms is near the limit of :mod:`ast`."""
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
