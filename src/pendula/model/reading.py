@@ -105,7 +105,6 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
     large = list(too_large(data, IN_PYTHON))
     if large:
         reading.problems += large
-        reading.values = {}
         return reading
     for name, adapter in _PLAIN.items():
         if name in data:

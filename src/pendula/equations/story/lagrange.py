@@ -39,12 +39,15 @@ def _velocities(telling: Telling, d: LagrangeDerivation) -> Chapter:
     steps = []
     for k in telling.told:
         link, here = telling.m.links[k], d.velocities[k]
-        axes, flat = telling.axes(here.flat), here.flat
-        plane = flat and telling.planar
-        where = "world" if flat else "body"
+        plane = here.flat and telling.planar
+        where = "world" if here.flat else "body"
         formulas = [
-            telling.angular_velocity(k, here.w, "angular velocity" if plane else f"angular velocity in {axes}", where),
-            telling.center_velocity(k, d.centers[k], f"velocity of the mass centre in {axes}", where, plane=plane),
+            telling.angular_velocity(
+                k, here.w, "angular velocity" if plane else f"angular velocity in {where} axes", where
+            ),
+            telling.center_velocity(
+                k, d.centers[k], f"velocity of the mass centre in {where} axes", where, plane=plane
+            ),
         ]
         steps.append(Step(heading(link.body), formulas=tuple(formulas), folded=telling.folded(k)))
     words = (

@@ -52,7 +52,7 @@ def _outward(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
         link, here = telling.m.links[k], d.bodies[k]
         index, source = upright(link.body), of_body(link.body)
         where, plane = ("world" if here.flat else "body"), here.flat and telling.planar
-        axes = "" if telling.planar else f" in {telling.axes(here.flat)}"
+        axes = "" if telling.planar else f" in {where} axes"
         formulas = [
             telling.angular_velocity(k, here.w, f"angular velocity{axes}", where),
             telling.spin(

@@ -91,10 +91,6 @@ class Telling:
         """Whether body k rotates about z only, so that its vectors are in world axes."""
         return self.m.poses[k].theta is not None
 
-    def axes(self, flat: bool) -> str:
-        """The axes of components, in words."""
-        return "world axes" if flat else "body axes"
-
     def vector(
         self,
         name: str,
