@@ -147,8 +147,8 @@ for _name, _ending, _write, _summary in (
     register_format(_name, f"pendula.present.explain.{_write}", of="Explanation", ending=_ending, summary=_summary)
 
 for _name, _ending, _write, _summary in (
-    ("text", ".txt", "equations.printing.formats:as_text", "for people, in 80 columns"),
-    ("latex", ".tex", "equations.printing.formats:as_latex", "for papers"),
+    ("text", ".txt", "equations.printing.text:write_text", "for people, in 80 columns"),
+    ("latex", ".tex", "equations.printing.latex:write_latex", "for papers"),
     ("python", ".py", "equations.printing.programs.python:write_python", "functions of NumPy"),
     ("c", ".c", "equations.printing.programs.c:write_c", "functions in C99"),
     ("json", ".json", "equations.printing.formats:as_json", "for other programs"),

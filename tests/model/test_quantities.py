@@ -55,7 +55,7 @@ def test_arguments_take_units() -> None:
     ("changes", "words"),
     [
         ({"parameters": {"m": 1, "l": "2 kg", "c": 0}}, 'parameter "l": "2 kg" is a mass, but a length [m] is expected'),
-        ({"gravity": [0, "-9.81 m/s", 0]}, 'gravity: "-9.81 m/s" is a speed, but an acceleration [m/s^2] is expected'),
+        ({"gravity": [0, "-9.81 m/s", 0]}, 'gravity[1]: "-9.81 m/s" is a speed, but an acceleration [m/s^2] is expected'),
         ({"initial": {"th": "3 m"}}, 'initial "th": "3 m" is a length, but an angle [rad] is expected'),
         ({"initial": {"th_dot": "3 m/s"}}, '"3 m/s" is a speed, but a rate [rad/s] is expected'),
         ({"bodies": [{"name": "r", "rod": {"mass": "2 m", "length": "l"}}]}, 'body "r": rod.mass: "2 m" is a length'),

@@ -98,6 +98,8 @@ def test_spherical_pendulum_of_other_kinds_says_what_there_is() -> None:
         library.spherical_pendulum(chart="quaternion")
     with pytest.raises(UsageError, match="quaternion"):
         library.spherical_pendulum(kind="rod", chart="xy")
+    with pytest.raises(UsageError, match="inertia_rule is"):
+        library.spatial_rod(inertia_rule="thick")
 
 
 # --- Foucault ---------------------------------------------------------------------------------------------------

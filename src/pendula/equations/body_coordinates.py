@@ -18,17 +18,15 @@ import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import (
-    WORLD,
-    Link,
-    Mechanism,
-    Pose,
-    Quaternion,
-    Shift,
-    Step,
-    Turn,
+from pendula.equations.mechanism import WORLD, Link, Mechanism, Pose, Quaternion, Shift, Step, Turn
+from pendula.equations.orientation.symbols import (
+    TurnBall,
+    conjugate,
+    quaternion_matrix,
+    quaternion_rate,
+    times,
+    turn_quaternion,
 )
-from pendula.equations.orientation.symbols import TurnBall, quaternion_matrix, times
 from pendula.equations.tape import Direction, Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.joints import Coordinate, TreeJoint
@@ -71,7 +69,7 @@ class BodyCoordinates(Mechanism):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         joints = Mechanism(model)
-        self.flats = [_is_flat(joints, k) for k in range(len(self.links))]
+        self.flats = [is_flat(joints, k) for k in range(len(self.links))]
         self._refuse_absolute_in_space()
         self._heights = [_height(joints, k) if flat else 0 for k, flat in enumerate(self.flats)]
         self._coordinates: list[Coordinate] = []
@@ -216,14 +214,10 @@ class BodyCoordinates(Mechanism):
         first = len(self.v)
         velocity = [self._add_speed(f"{start}_{e}", "length", owner) for e in SPATIAL_SPEEDS[:3]]
         omega = [self._add_speed(f"{start}_{e}", "angle", owner) for e in SPATIAL_SPEEDS[3:]]
-        self._rates += velocity
-        turning = [
-            {w: -a / 2, a: w / 2, b: c / 2, c: -b / 2},
-            {w: -b / 2, a: -c / 2, b: w / 2, c: a / 2},
-            {w: -c / 2, a: b / 2, b: -a / 2, c: w / 2},
-        ]
-        self._rates += [vec.total([t[s] * o for t, o in zip(turning, omega, strict=True)]) for s in (w, a, b, c)]
-        self._seeds += [{s: 1} for s in (x, y, z)] + turning
+        rates = quaternion_rate((w, a, b, c), omega, "body")
+        self._rates += [*velocity, *rates]
+        self._seeds += [{s: 1} for s in (x, y, z)]
+        self._seeds += [{s: rate.diff(o) for s, rate in zip((w, a, b, c), rates, strict=True)} for o in omega]
         R = self.named(quaternion_matrix((w, a, b, c)), link.body)
         r = self.tape.keep_all(vec.subtract((x, y, z), vec.times(R, link.com)), f"r__{link.body}")
         columns = vec.transposed(R)
@@ -316,8 +310,7 @@ class BodyCoordinates(Mechanism):
         A = _turned_quaternion(parent, link.before)
         back = tuple(Turn(s.axis, -s.angle) for s in reversed(link.after) if isinstance(s, Turn))
         B = _turned_quaternion(_body_quaternion(self, k), back)
-        conjugate = (A[0], *vec.scale(-1, A[1:]))
-        return [self.tape.keep(x, f"turn__{link.joint.name}") for x in times(conjugate, B)]
+        return [self.tape.keep(x, f"turn__{link.joint.name}") for x in times(conjugate(A), B)]
 
 
 def readable_shifts(joint: TreeJoint, flat: bool) -> int | None:
@@ -342,8 +335,7 @@ def readable_shifts(joint: TreeJoint, flat: bool) -> int | None:
 def _body_quaternion(m: BodyCoordinates, k: int) -> list[Expr]:
     body = m.bodies[k]
     if body.flat:
-        half = m.q[body.q[2]] / 2
-        return [se.cos(half), 0, 0, se.sin(half)]
+        return turn_quaternion(AXES["z"], m.q[body.q[2]])
     return [m.q[i] for i in body.q[3:]]
 
 
@@ -351,8 +343,7 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
     """A quaternion after the rotations of some steps."""
     for step in steps:
         if isinstance(step, Turn):
-            half = se.sympify(step.angle) / 2
-            start = times(start, [se.cos(half), *vec.scale(se.sin(half), step.axis)])
+            start = times(start, turn_quaternion(step.axis, step.angle))
         elif isinstance(step, TurnBall):
             start = times(start, step.quaternion)
         elif not isinstance(step, Shift):
@@ -360,24 +351,21 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
     return list(start)
 
 
-def _is_flat(joints: Mechanism, k: int) -> bool:
-    """Whether a body stays in a plane parallel to x-y, so that x, y and an angle determine its pose."""
-    pose = joints.poses[k]
-    if pose.theta is None:
+def is_flat(mechanism: Mechanism, k: int) -> bool:
+    """Whether a body rotates about z only, at a constant height, so that x, y and an angle determine its pose."""
+    link, tape = mechanism.links[k], mechanism.tape
+    if mechanism.poses[k].theta is None:
         return False
     moving = 0
-    for symbol in (*joints.q, *(d.position for d in joints.drives)):
-        moving |= joints.tape.bit(symbol)
-    height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
-    return not any(joints.tape.reach(s) & moving for s in height.free_symbols)
+    for symbol in (*mechanism.q, *(d.position for d in mechanism.drives)):
+        moving |= tape.bit(symbol)
+    height = se.sympify(mechanism.point(link.body, link.com)[2])
+    return not any(tape.reach(s) & moving for s in height.free_symbols)
 
 
 def _height(joints: Mechanism, k: int) -> Expr:
     """Height of the mass centre of a body in planar motion; it depends on parameters only."""
-    height = se.sympify(joints.point(joints.links[k].body, joints.links[k].com)[2])
-    while named := [s for s in height.free_symbols if s in joints.tape.definitions]:
-        height = height.subs({s: joints.tape.definitions[s] for s in named})
-    return height
+    return joints.tape.inline(joints.point(joints.links[k].body, joints.links[k].com)[2])
 
 
 @dataclass(frozen=True)
@@ -404,8 +392,7 @@ def derive_placement(model: Model) -> Placement:
         center = tape.keep_all(joints.point(link.body, link.com), f"c__{link.body}")
         if body.flat:
             assert pose.theta is not None
-            half = se.sympify(pose.theta) / 2
-            turns.append([se.cos(half), 0, 0, se.sin(half)])
+            turns.append(turn_quaternion(AXES["z"], pose.theta))
             q += [center[0], center[1], pose.theta]
             v += [*rate.all(center)[:2], rate(se.sympify(pose.theta))]
         else:
@@ -414,7 +401,7 @@ def derive_placement(model: Model) -> Placement:
             turn = [tape.keep(x, f"turn__{link.body}") for x in _turned_quaternion(parent, steps)]
             turns.append(turn)
             change = rate.all(turn)
-            spin = times((turn[0], *vec.scale(-1, turn[1:])), change)[1:]
+            spin = times(conjugate(turn), change)[1:]
             q += [*center, *turn]
             v += [*rate.all(center), *vec.scale(2, spin)]
         q += [bodies.q[i] for i in body.kept_q]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 import symengine as se
 
@@ -25,8 +25,7 @@ from pendula.model.joints import rows as template
 from pendula.model.joints.steps import AXES
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A point of a body, in body axes."""
 
     body: str
@@ -196,19 +195,24 @@ def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Co
         joint = row.name.partition(": ")[0]
         if row.name not in multipliers:
             continue
-        if isinstance(row, GapRow):
-            forces[joint].append(vec.scale(multipliers[row.name], world_axis(mechanism, row.axis)))
-        elif isinstance(row, AngleRow):
-            # d(a . b)/dt = (w_child - w_parent) . (b x a)
-            across = vec.cross(world_axis(mechanism, row.b), world_axis(mechanism, row.a))
-            torques[joint].append(vec.scale(multipliers[row.name], across))
+        match row:
+            case GapRow():
+                forces[joint].append(vec.scale(multipliers[row.name], world_axis(mechanism, row.axis)))
+            case AngleRow():
+                # d(a . b)/dt = (w_child - w_parent) . (b x a)
+                across = vec.cross(world_axis(mechanism, row.b), world_axis(mechanism, row.a))
+                torques[joint].append(vec.scale(multipliers[row.name], across))
+            case CoupledRow():
+                pass  # acts inside joints
+            case _:
+                assert_never(row)
     return [Transmitted(name, tuple(vec.add(*forces[name])), tuple(vec.add(*torques[name]))) for name in forces]
 
 
 def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr]) -> bool:
     """Whether no motion changes a row, so that it can be omitted (the z gap of a planar loop).
 
-    A gap that depends on parameters goes to ``mechanism.fixed_gaps``, to be checked again when they change.
+    ``mechanism.fixed_gaps`` collects gaps that depend on parameters, so that changed parameters are checked again.
 
     Raises:
         ModelError: no motion changes it and it is not zero: the joint can never close.
@@ -216,9 +220,7 @@ def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[
     if not all(is_zero(x) for x in slopes):
         return False
     values: dict[Any, Expr] = dict(mechanism.model.parameter_values)
-    found = se.sympify(gap)
-    while named := [s for s in found.free_symbols if s in mechanism.tape.definitions]:
-        found = found.subs({s: mechanism.tape.definitions[s] for s in named})
+    found = mechanism.tape.inline(gap)
     if found.free_symbols:
         mechanism.fixed_gaps.append((row.name, found))
     found = found.subs(values)

@@ -37,7 +37,7 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
 
 
 def equations_of(given: Any, function: str) -> Equations:
-    """Equations as they are; those of a model, a system or the name of a library mechanism are derived."""
+    """The given equations, or those derived from a model, a system or the name of a library mechanism."""
     return given if isinstance(given, Equations) else derive(model_of(given, function, also="equations"))
 
 

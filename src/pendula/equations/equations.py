@@ -7,7 +7,7 @@ All entries are expressions of t, q, v, u, p and of named intermediates, which a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ import symengine as se
 
 from pendula.equations.matrix import Matrix, Sparse
 from pendula.equations.mechanism import Drive, Mechanism, Quaternion
-from pendula.equations.tape import Expr, is_zero
+from pendula.equations.tape import Expr, is_zero, substituted
 from pendula.errors import PendulaError
 from pendula.model.joints import Coordinate
 from pendula.model.model import Model
@@ -193,6 +193,11 @@ class Equations:
         return tuple(tuple(se.sympify(rate).diff(v) for v in self.v) for rate in self.qdot)
 
     @property
+    def other_rates(self) -> list[tuple[Any, Expr]]:
+        """Coordinates whose rates are not speeds, such as those of a quaternion, with these rates."""
+        return [(q, rate) for q, rate in zip(self.q, self.qdot, strict=True) if str(rate) != f"{q}_dot"]
+
+    @property
     def acceleration_symbols(self) -> tuple[Any, ...]:
         """Symbols for v' in expressions that are linear in it."""
         return acceleration_symbols(self.v)
@@ -209,22 +214,38 @@ class Equations:
 
     def inline(self, expression: Expr) -> Expr:
         """An expression with all intermediates replaced by their definitions; for small systems."""
-        table = self._inlined
-        expression = se.sympify(expression)
-        return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+        return substituted(expression, self.inlined)
 
     @cached_property
-    def _inlined(self) -> dict[Any, Expr]:
-        table: dict[Any, Expr] = {}
-        for symbol, expression in self.definitions:
-            expression = se.sympify(expression)
-            table[symbol] = expression.subs({s: table[s] for s in expression.free_symbols if s in table})
-        return table
+    def inlined(self) -> dict[Any, Expr]:
+        """The named intermediates as expressions without other intermediates."""
+        return inlined(self.definitions)
 
     def __str__(self) -> str:
         rows = f", {counted(self.loop_rows, 'constraint row')}" if self.loop_rows else ""
         sizes = f"{counted(len(self.v), 'speed')}{rows}, {counted(len(self.definitions), 'named intermediate')}"
         return f"{self.model.name}: equations of motion by {self.formulation}, {sizes}"
+
+
+def inlined(definitions: Iterable[tuple[Any, Expr]], known: Mapping[Any, Any] | None = None) -> dict[Any, Any]:
+    """Definitions in which earlier ones, and some known values, are substituted; with the known values."""
+    table: dict[Any, Any] = dict(known or {})
+    for symbol, expression in definitions:
+        table[symbol] = table[symbol] if symbol in table else substituted(expression, table)
+    return table
+
+
+def symbols_in(eq: Equations, expressions: Iterable[Expr]) -> set[Any]:
+    """All symbols that expressions contain, directly or through intermediates."""
+    definitions = {symbol: se.sympify(e).free_symbols for symbol, e in eq.definitions}
+    found: set[Any] = set()
+    left = set().union(*(se.sympify(e).free_symbols for e in expressions))
+    while left:
+        symbol = left.pop()
+        if symbol not in found:
+            found.add(symbol)
+            left |= definitions.get(symbol, set())
+    return found
 
 
 def _wide(matrix: Matrix, n: int) -> bool:

@@ -1,7 +1,8 @@
 """Free bodies, and the recursion that gives the velocity of each body from that of its parent.
 
 The reference point of a body is its side of its inboard joint. Velocities are V = L_tau v + driven. The columns of
-L_tau, V itself and its rate with v' = 0 (the velocity-product acceleration) follow body by body. See ``projection.py``.
+L_tau, V itself and its rate with v' = 0 (the velocity-product acceleration) follow body by body. L_tau is the natural
+orthogonal complement of Angeles and Lee (1988, J. Appl. Mech. 55). See ``projection.py``.
 """
 
 from __future__ import annotations
@@ -13,15 +14,7 @@ from typing import Any, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import (
-    WORLD,
-    Link,
-    Mechanism,
-    Pose,
-    Shift,
-    Step,
-    Turn,
-)
+from pendula.equations.mechanism import WORLD, Link, Mechanism, Pose, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr
 
@@ -128,7 +121,7 @@ class FreeBodies:
         self.m = mechanism
         self.tape = mechanism.tape
         self.in_time = mechanism.in_time()
-        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.index_of = mechanism.rate_index
         self.joint_motions: list[JointMotion] = []
         self.bodies: list[FreeBody] = []
         self._bits = [self.tape.bit(rate) for rate in mechanism.rates]

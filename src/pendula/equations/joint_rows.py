@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import symengine as se
 
@@ -17,7 +17,7 @@ from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody, readable_shifts
-from pendula.equations.mechanism import Pose, Shift, Step, Turn
+from pendula.equations.mechanism import WORLD, Pose, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
@@ -75,7 +75,7 @@ class JointRows:
         self.in_time = mechanism.in_time()
         self.count = len(mechanism.rates)
         self.free = len(mechanism.v)
-        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.index_of = mechanism.rate_index
         self.drive_of = {d.position: self.free + k for k, d in enumerate(mechanism.drives)}
 
     def _spot(self, body: FreeBody, r: Sequence[Expr], hint: str) -> Spot:
@@ -87,8 +87,7 @@ class JointRows:
             velocity = self.in_time.all(r)
             return Spot(body, r, slopes, velocity, self.in_time.all(velocity))
         arm = self.tape.keep_all(vec.subtract(r, body.center), f"arm__{hint}")
-        slopes = dict(body.V)
-        slopes = merged(slopes, {k: vec.cross(W, arm) for k, W in body.W.items()})
+        slopes = merged(body.V, {k: vec.cross(W, arm) for k, W in body.W.items()})
         sweep = self.tape.keep_all(vec.cross(body.w, arm), f"sweep__{hint}")
         return Spot(body, r, slopes, vec.add(body.velocity, sweep), vec.cross(body.w, sweep))
 
@@ -147,8 +146,7 @@ class JointRows:
 
     def _shift_of(self, motion: Sequence[Step], hint: str) -> vec.Vector:
         """Translation of the child's frame by the joint, in axes of the parent's side."""
-        here = Pose(vec.IDENTITY, vec.NULL, 0)
-        return self.m.follow(here, tuple(motion), f"{hint}_own").r
+        return self.m.follow(WORLD, tuple(motion), f"{hint}_own").r
 
     def _gap_rows(self, k: int, A: Pose, B: Pose, d: vec.Vector) -> list[ConstraintRow]:
         """Position constraint of the child's point: r_B - r_A - R_A d = 0 in world axes."""
@@ -290,3 +288,5 @@ def _parts(step: Step) -> list[Expr]:
             return [angle]
         case TurnBall():
             return []
+        case _:
+            assert_never(step)

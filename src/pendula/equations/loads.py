@@ -259,9 +259,6 @@ def _loads_of(mechanism: Mechanism, action: ac.Action, owner: str) -> list[Load]
             return [TorqueOn(body, tuple(general(x) for x in vector), axes)]
         case ac.Spin(body, coefficient, dissipative, at, position):
             place = _place(mechanism, body, at, position, mechanism.links[mechanism.index[body]].com)
-            if all(is_zero(x) for x in place):
-                cause = f'the point is the origin of "{body}", so it has no theta_hat'
-                raise ModelError([Problem(f"force {owner}", "at", cause, 'name another point, such as at = "tip"')])
             sign = -1 if dissipative else 1
             return [SpinForce(body, place, _unit(mechanism, body, place), sign * general(coefficient), dissipative)]
         case ac.OnCoordinate(coordinate, value):

@@ -128,7 +128,7 @@ class Mechanism:
         self.joint_q, self.joint_v = tuple(self.q), tuple(self.v)
         self.drives: list[Drive] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
-        self._known: dict[Any, Any] = {}  # what equal fields become: most bodies and joints are alike
+        self._known: dict[Any, Any] = {}  # results for equal fields: most bodies and joints are alike
         self._driven: dict[str, Drive] = {}
         for joint in model.tree:
             prescribed = joint.prescribed()
@@ -145,11 +145,15 @@ class Mechanism:
         """All generalized speeds: the free ones, then the rates of the prescribed motions."""
         return [*self.v, *(d.rate for d in self.drives)]
 
+    @property
+    def rate_index(self) -> dict[str, int]:
+        """Index of every rate by its name; complete once loads and closing joints have prescribed their motions."""
+        return {str(rate): k for k, rate in enumerate(self.rates)}
+
     @cached_property
     def rotors(self) -> list[Rotor]:
         """Rotors of all joints: armature*rate^2/2 of kinetic energy each, and a constant entry of M."""
-        index = {str(rate): k for k, rate in enumerate(self.rates)}
-        found = []
+        index, found = self.rate_index, []
         for k, link in enumerate(self.links):
             if not link.joint.armature:
                 continue
@@ -269,7 +273,7 @@ class Mechanism:
         return self._once(value, lambda: translate(_parse(value), self.constants))
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made for an equal key before, or else is made now; exact numbers are kept apart."""
+        """The result of ``make``, cached by key; separately for exact numbers."""
         known, key = self._known, (key, exact())
         if key not in known:
             known[key] = make()
@@ -462,14 +466,11 @@ class Mechanism:
 
     def turn_matrix(self, axis: tuple[Expr, ...], angle: Expr, hint: str) -> vec.Matrix:
         """Rotation matrix about a unit axis, with cosine and sine as named intermediates."""
-        return vec.turn_matrix(axis, *self.tape.trig(angle, f"{hint}"))
+        return vec.turn_matrix(axis, *self.tape.trig(angle, hint))
 
     def named(self, matrix: vec.Matrix, hint: str) -> vec.Matrix:
-        """A matrix whose long entries become named intermediates."""
-        return [
-            [self.tape.keep(x, f"R__{hint}_{a}{b}") for b, x in zip("xyz", row, strict=True)]
-            for a, row in zip("xyz", matrix, strict=True)
-        ]
+        """A rotation matrix whose long entries become named intermediates."""
+        return self.tape.keep_matrix(matrix, f"R__{hint}")
 
     def point(self, body: str, place: vec.Vector) -> list[Expr]:
         """World position of a point given in body axes."""
@@ -480,7 +481,7 @@ class Mechanism:
 
 
 def refuse_rotors(model: Model, what: str) -> None:
-    """Raises NotSupported if a joint has armature, for what considers bodies alone."""
+    """Raises NotSupported if a joint has armature, for parts of the package that consider bodies alone."""
     for joint in model.tree:
         if joint.armature:
             raise NotSupported(

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import symengine as se
-
 from pendula.equations import vectors as vec
-from pendula.equations.equations import drive_definitions
+from pendula.equations.equations import acceleration_symbols, drive_definitions
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.tape import Expr
 
@@ -31,7 +29,7 @@ class BodyMotions:
 def derive_motions(mechanism: Mechanism) -> BodyMotions:
     """Body velocities and accelerations as expressions of t, q, v, v', p."""
     tape = mechanism.tape
-    accelerations = [se.Symbol(f"{v}'") for v in mechanism.v]
+    accelerations = acceleration_symbols(mechanism.v)
     first = mechanism.in_time()
     second = mechanism.in_time(accelerations=dict(zip(mechanism.v, accelerations, strict=True)))
     motions = {}
@@ -47,4 +45,4 @@ def derive_motions(mechanism: Mechanism) -> BodyMotions:
         rates = (tuple(second.all(omega)), tuple(second.all(velocity)))
         motions[link.body] = (tuple(omega), tuple(velocity), *rates)
     definitions = (*drive_definitions(mechanism), *tape.definitions.items())
-    return BodyMotions(definitions, tuple(accelerations), motions)
+    return BodyMotions(definitions, accelerations, motions)

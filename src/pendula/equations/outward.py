@@ -67,7 +67,7 @@ class Outward:
         self.tape = mechanism.tape
         self.in_time = mechanism.in_time()
         self.virtual = [mechanism.virtual(k) for k in range(len(mechanism.rates))]
-        self.index_of = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.index_of = mechanism.rate_index
         self.bodies: list[Body] = []
         self.freedoms: list[Freedom] = []
         self.turns: list[vec.Matrix] = []  # from a body's axes to those of its parent
@@ -81,14 +81,10 @@ class Outward:
         here, own = parent, Freedom()
         turn: vec.Matrix = vec.IDENTITY
         arm: vec.Vector = vec.NULL
-        steps = [*link.before]
-        for group in ("before", "motion", "after"):
-            if group == "motion":
-                steps = list(self.m.relative_motion(k, here.pose))
-            elif group == "after":
-                steps = list(link.after)
-            for step in steps:
-                here, own, turn, arm = self._step(here, own, turn, arm, step, link.body)
+        for step in link.before:
+            here, own, turn, arm = self._step(here, own, turn, arm, step, link.body)
+        for step in (*self.m.relative_motion(k, here.pose), *link.after):
+            here, own, turn, arm = self._step(here, own, turn, arm, step, link.body)
         keep = self.tape.keep_all
         hint = link.body
         self.bodies.append(

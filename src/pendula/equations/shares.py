@@ -1,4 +1,4 @@
-"""Sums whose terms remember their source, so that a derivation can be told term by term.
+"""Sums whose terms remember their source, so that a story can trace every term to a body, joint or force.
 
 A formulation adds up terms of bodies, joints and forces. A :class:`Book` makes the lists in which it collects them;
 before it adds terms it states their source. The sums themselves are those of plain lists.
@@ -62,7 +62,7 @@ class Terms(list[Expr]):
 class Book:
     """Makes lists of terms, and holds the source of the terms that are added next.
 
-    Unless it is ``traced``, it makes plain lists, which cost nothing; only a derivation that is told traces its terms.
+    Unless it is ``traced``, it makes plain lists, which cost nothing; only the derivation of a story traces its terms.
 
     Example:
         >>> book = Book(traced=True)
@@ -83,7 +83,7 @@ class Book:
 
     def column(self, count: int) -> list[Terms]:
         """A column of empty sums."""
-        return [self.row() for _ in range(count)] if self.traced else cast(list[Terms], [[] for _ in range(count)])
+        return [self.row() for _ in range(count)]
 
     def matrix(self, rows: int, columns: int) -> list[list[Terms]]:
         """A matrix of empty sums."""

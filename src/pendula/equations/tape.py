@@ -21,8 +21,15 @@ _LONGEST_PRODUCT = 6
 
 
 def is_zero(x: Expr) -> bool:
-    """Whether an entry is exactly zero (a float 0.0 counts as well)."""
+    """Whether an entry is exactly zero (including a float 0.0)."""
     return x is ZERO or (isinstance(x, (int, float)) and x == 0)
+
+
+def substituted(expression: Expr, table: Mapping[Any, Any]) -> Any:
+    """An expression with the symbols of a table replaced by their values."""
+    expression = se.sympify(expression)
+    used = {s: table[s] for s in expression.free_symbols if s in table}
+    return expression.subs(used) if used else expression
 
 
 class Tape:
@@ -69,6 +76,18 @@ class Tape:
     def keep_all(self, expressions: Iterable[Expr], hint: str) -> list[Expr]:
         """``keep`` for the entries of a vector, named hint_x, hint_y, hint_z."""
         return [self.keep(e, f"{hint}_{axis}") for e, axis in zip(expressions, "xyz", strict=True)]
+
+    def keep_matrix(self, matrix: Iterable[Iterable[Expr]], hint: str) -> list[list[Expr]]:
+        """``keep`` for the entries of a matrix, named hint_xx, hint_xy and so on."""
+        pairs = zip("xyz", matrix, strict=True)
+        return [[self.keep(e, f"{hint}_{a}{b}") for b, e in zip("xyzw", row, strict=False)] for a, row in pairs]
+
+    def inline(self, expression: Expr) -> Any:
+        """An expression with all names replaced by their definitions; for short expressions."""
+        expression = se.sympify(expression)
+        while any(s in self.definitions for s in expression.free_symbols):
+            expression = substituted(expression, self.definitions)
+        return expression
 
     def trig(self, angle: Expr, hint: str) -> tuple[Expr, Expr]:
         """Named cosine and sine of an angle, each registered as derivative of the other."""

@@ -7,11 +7,13 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import reduce
 from typing import Any
 
 import symengine as se
 
 from pendula.equations.tape import Expr
+from pendula.model.base import exact as integral
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.expression import Expression
@@ -41,9 +43,8 @@ def exact() -> bool:
 
 def number(value: int | float) -> Expr:
     """A number for symbolic use: integral values become exact integers, so that SymEngine simplifies 0 and 1."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return int(value)
-    return se.Rational(*float(value).as_integer_ratio()) if _EXACT.get() else float(value)
+    found = integral(value)
+    return se.Rational(*found.as_integer_ratio()) if isinstance(found, float) and _EXACT.get() else found
 
 
 def _absolute(x: Expr) -> Expr:
@@ -56,17 +57,11 @@ def _sign(x: Expr) -> Expr:
 
 
 def _smaller(*args: Expr) -> Expr:
-    least = args[0]
-    for x in args[1:]:
-        least = se.Piecewise((least, least <= x), (x, True))
-    return least
+    return reduce(lambda a, b: se.Piecewise((a, a <= b), (b, True)), args)
 
 
 def _larger(*args: Expr) -> Expr:
-    most = args[0]
-    for x in args[1:]:
-        most = se.Piecewise((most, most >= x), (x, True))
-    return most
+    return reduce(lambda a, b: se.Piecewise((a, a >= b), (b, True)), args)
 
 
 LARGE_POWER = 64

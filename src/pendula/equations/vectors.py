@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import symengine as se
 
@@ -15,7 +15,7 @@ IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 NULL: Vector = (0, 0, 0)
 
 
-def total(terms: Sequence[Expr]) -> Expr:
+def total(terms: Iterable[Expr]) -> Expr:
     """The sum of many terms, built in one operation."""
     kept = [x for x in terms if not is_zero(x)]
     match len(kept):
@@ -43,6 +43,27 @@ def cross(a: Vector, b: Vector) -> list[Expr]:
         return first if is_zero(second) else first - second
 
     return [entry(1, 2), entry(2, 0), entry(0, 1)]
+
+
+def skew(a: Vector) -> list[list[Expr]]:
+    """The matrix [a] of the vector product: [a] b = a x b."""
+    x, y, z = a
+    return [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+
+
+class Products:
+    """Cached scalar products, for chains in which most bodies have the same partial velocities."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Expr, ...], Expr] = {}
+
+    def __call__(self, a: Vector, b: Vector) -> Expr:
+        """The scalar product of two vectors."""
+        key = (*a, *b)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = dot(a, b)
+        return found
 
 
 def add(*vectors: Vector) -> list[Expr]:
@@ -77,16 +98,17 @@ def product(a: Matrix, b: Matrix) -> list[list[Expr]]:
 
 
 def turn_matrix(axis: Vector, c: Expr, s: Expr) -> list[list[Expr]]:
-    """Rotation matrix about a unit axis from cosine and sine of the angle (Rodrigues), symbolic or numeric."""
-    x, y, z = axis
+    """Rotation matrix about a unit axis from the cosine and sine of the angle (Rodrigues), symbolic or numeric."""
 
     def entry(i: int, j: int) -> Expr:
         both = axis[i] * axis[j]
         out = both * (1 - c) if not is_zero(both) and not (i == j and both == 1) else 0
         return out + (1 if i == j and both == 1 else c if i == j else 0)
 
-    skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
-    return [[entry(i, j) if is_zero(skew[i][j]) else entry(i, j) + skew[i][j] * s for j in range(3)] for i in range(3)]
+    across = skew(axis)
+    return [
+        [entry(i, j) if is_zero(across[i][j]) else entry(i, j) + across[i][j] * s for j in range(3)] for i in range(3)
+    ]
 
 
 def all_zero(a: Vector) -> bool:

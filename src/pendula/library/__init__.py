@@ -1,7 +1,7 @@
 """Ready mechanisms with their papers' data and closed-form answers.
 
-Every function gives a ``Model``. ``mechanisms()`` lists them by the name used on the command line, those of
-extensions (``pendula.extend.register_mechanism``) included.
+Every function returns a ``Model``. ``mechanisms()`` lists them by the name used on the command line, including those
+of extensions (``pendula.extend.register_mechanism``).
 """
 
 from pendula.library.driven import driven_chain, inverted_chain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pendula.errors import UsageError
 from pendula.model.base import Scalar
@@ -19,6 +20,16 @@ def is_one(value: object) -> bool:
     return isinstance(value, (int, float, str))
 
 
+def for_each(what: str, value: PerLink, count: int) -> list[Any]:
+    """One value for each link: the same for all, or those of a list of that length."""
+    if value is None or isinstance(value, (int, float, str)):
+        return [value] * count
+    found = list(value)
+    if len(found) != count:
+        raise UsageError(f"{what}: {count} links need one value each, found {len(found)}")
+    return found
+
+
 class LinkNumbers:
     """Turns a number for all links, or a list with one per link, into parameter names."""
 
@@ -30,20 +41,10 @@ class LinkNumbers:
         """The parameter of each link: the symbol alone, or numbered from 1."""
         if value is None:
             return [None] * self.links
-        if isinstance(value, (int, float, str)):
-            self.parameters[symbol] = value
-            return [symbol] * self.links
-        values = listed(symbol, value, self.links)
-        self.parameters |= {f"{symbol}{k + 1}": x for k, x in enumerate(values)}
-        return [f"{symbol}{k + 1}" for k in range(self.links)]
-
-
-def listed(what: str, values: Sequence[Scalar], count: int) -> list[Scalar]:
-    """The values as a list, one for each link."""
-    found = list(values)
-    if len(found) != count:
-        raise UsageError(f"{what}: {count} links need one value each, found {len(found)}")
-    return found
+        values = for_each(symbol, value, self.links)
+        names = [symbol if is_one(value) else f"{symbol}{k + 1}" for k in range(self.links)]
+        self.parameters |= zip(names, values, strict=True)
+        return [*names]
 
 
 def choose(what: str, value: str, choices: Sequence[str]) -> None:
@@ -54,7 +55,7 @@ def choose(what: str, value: str, choices: Sequence[str]) -> None:
 
 
 def whole(what: str, value: int, least: int, most: int) -> None:
-    """Refuses what is not a whole number in the range."""
+    """Refuses anything but a whole number in the range."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise UsageError(f"{what} must be a whole number from {least} to {most}, found {value!r}")
 
@@ -80,8 +81,8 @@ def positive(what: str, value: Scalar) -> float:
 
 
 def angle_of(cosine: str) -> str:
-    """The angle whose cosine is an expression, or the nearest one there is.
+    """The angle whose cosine is an expression, or the nearest angle if no angle has this cosine.
 
-    Where lengths do not reach, the start is then only a rough one, and closing the loop says by how much.
+    If the lengths do not reach, the start is only approximate, and closing the loop reports the gap.
     """
     return f"acos(max(-1, min(1, {cosine})))"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
-from pendula.library.arguments import PerLink, whole
+from pendula.library.arguments import PerLink, is_one, whole
 from pendula.library.pendulums import chain
 from pendula.model.base import Scalar
 from pendula.model.model import Model
@@ -33,9 +32,9 @@ def driven_chain(
 ) -> Model:
     """A chain with a shaken base: Turner, eq. 47.
 
-    The base is at amplitude cos(rate t) (sin direction, cos direction); by default it goes to and fro at the frequency
-    of a standing wave of a rope (section 5.3). The chain starts at rest, hanging straight down by default.
-    The paper gives no amplitude; it is ours.
+    The base is at amplitude cos(rate t) (sin direction, cos direction); by default it oscillates horizontally at the
+    frequency of a standing wave of a rope (section 5.3). The chain starts at rest, by default hanging straight down.
+    The paper gives no amplitude; the default is our choice.
 
     Closed forms: the default rate is j/2 sqrt(g/L), with j a zero of the Bessel function J0 and L the length of
     the chain. With one link, J q'' = -m d ((g + y'') sin q + x'' cos q), where x, y is the base, d the distance
@@ -71,9 +70,7 @@ def driven_chain(
 
 
 def _total(links: int, length: PerLink) -> Scalar:
-    if isinstance(length, Sequence) and not isinstance(length, str):
-        return " + ".join(f"l{k + 1}" for k in range(links))
-    return f"{links}*l"
+    return f"{links}*l" if is_one(length) else " + ".join(f"l{k + 1}" for k in range(links))
 
 
 def _shaken(model: Model, name: str, driving: dict[str, Scalar]) -> Model:
@@ -93,15 +90,16 @@ def inverted_chain(*, amplitude: Scalar = 0.003, rate: Scalar = 500.0, tilt: Sca
     """Three links, the last kept upright by shaking.
 
     Turner, section 5.4, with its data: links of 10, 1 and 0.1 kg and 0.01, 0.1 and 1 m, mass centres at their
-    ends, g = 0.5; the first two hang, the third is upright on them. The paper does not say how the base is shaken; here
-    it goes up and down, with numbers that hold the last link. With a rate of 200 it falls. The paper starts exactly
-    upright, which is an equilibrium however the base goes up and down; a small tilt shows whether the link comes back.
+    ends, g = 0.5; the first two hang, the third stands upright on them. The paper does not say how the base is shaken;
+    here it oscillates vertically, with values that hold the last link upright. With a rate of 200 it falls. The paper
+    starts exactly upright, which is an equilibrium for any vertical motion of the base; a small tilt shows whether the
+    link returns.
 
     Closed forms: an upright point mass on a fast shaken pivot stays up if (amplitude rate)^2 > 2 g l (Kapitza), here
     amplitude rate > 1; small motions are stable if all Floquet multipliers of the linear equations have size 1.
 
     Args:
-        amplitude: of the base; it must be small against the first link, or that link starts to swing.
+        amplitude: of the base; it must be small compared with the first link, or that link starts to swing.
         rate: angular frequency of the base [rad/time].
         tilt: initial angle of the last link from standing straight up.
     """

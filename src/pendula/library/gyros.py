@@ -16,8 +16,8 @@ def gyroscope(*, gimbals: bool = True, weight: Scalar = 0.2) -> Model:
     Closed forms, with the rotor's inertias A across and C along its axis, those of outer and inner gimbal (Jo about z;
     Ji about each axis), the weight w at distance d on the axis, and the spin n: nutation about theta = 0 at
     C n/sqrt((A + Ji + w d^2) (A + Ji + Jo + w d^2)) without weight (Magnus, Kreisel, 1971, section 4.1); steady
-    precession at theta = 0 with phi' = w g d/(C n); the moments of momentum about the vertical and of the rotor about
-    its axis are kept.
+    precession at theta = 0 with phi' = w g d/(C n); the angular momenta about the vertical and of the rotor about its
+    axis are conserved.
 
     Args:
         gimbals: whether the gimbals have inertia.
@@ -75,12 +75,12 @@ def gyroscope(*, gimbals: bool = True, weight: Scalar = 0.2) -> Model:
 def gyro_pendulum() -> Model:
     """A pendulum on a universal joint with a rotor at its end.
 
-    The rotor spins about the axis of the rod, which is light; the rod hangs down at rest.
+    The rotor spins about the axis of the rod, which is massless; the rod hangs down at rest.
 
-    Closed forms, with the inertia A of all about the support, that of the rotor about its axis C, the moment of weight
+    Closed forms, with the inertia A of the whole about the support, C of the rotor about its axis, the gravity moment
     k = m g l and the spin n: small motion is A z'' - i C n z' + k z = 0 for z = hook_1 + i hook_2, so that it has the
     frequencies (sqrt((C n)^2 + 4 A k) +- C n)/(2 A): nutation and precession (Klein and Sommerfeld, Theorie des
-    Kreisels, chapter V). The moment of momentum of the rotor about its axis is kept.
+    Kreisels, chapter V). The angular momentum of the rotor about its axis is conserved.
     """
     return Model(
         name="gyro pendulum",

@@ -17,12 +17,12 @@ def piston_bar() -> Model:
 
     The piston slides on the vertical and carries the upper end of the bar; the massless slider moves on the level and
     carries the lower end; theta is the bar's angle from the vertical. The weights of piston and bar and the force F
-    push down, the spring and the damper hold the slider. One coordinate places everything: the piston is a point
+    push down; the spring and the damper hold the slider. One coordinate determines all poses: the piston is a point
     mass at the bar's upper end, and the spring is fixed to a wall beside the slider's rail.
 
     Closed forms: (m l^2/3 + m_p l^2 sin^2(theta)) theta'' + m_p l^2 sin(theta) cos(theta) theta'^2
     + c l^2 cos^2(theta) theta' + k l^2 sin(theta) cos(theta) - (m_p g + m g/2 + F) l sin(theta) = 0.
-    Rest at 0 and pi, and at +-acos((m_p g + m g/2 + F)/(k l)) where that exists: for k > 22.5 lb/ft, and there
+    Equilibria at 0 and pi, and at +-acos((m_p g + m g/2 + F)/(k l)) where that exists: for k > 22.5 lb/ft, where
     theta = 0 is stable. The paper's second choice, k = 25, gives +-25.8419 deg.
     """
     end: list[Scalar] = [0, "-l", 0]
@@ -73,7 +73,7 @@ def spring_mass_bar() -> Model:
     """A sprung mass with a bar: Kamman, unit 8, ex. 8.2.
 
     The force F = F0 sin(omega t) drives the mass. The paper gives no amplitude, frequency or damping: here F0 and c
-    are 0 until they are set, and omega is ours.
+    are 0 until they are set, and omega is our choice.
 
     Closed forms: (m1 + m2) x'' + (m2 l/2) cos(theta) theta'' - (m2 l/2) sin(theta) theta'^2 + c x' + k x = F and
     (m2 l^2/3) theta'' + (m2 l/2) cos(theta) x'' + (m2 g l/2) sin(theta) = 0. Undamped frequencies about hanging
@@ -114,11 +114,11 @@ def shaft_bar(*, turn: Turn = "steady") -> Model:
     """A bar pinned to a shaft: Kamman, unit 8, ex. 8.3.
 
     The shaft turns about the vertical by phi, and the bar is pinned to it at its mass centre; theta is its angle from
-    the shaft. The inputs M_phi and M_theta are motor torques. The paper gives no numbers; they are ours.
+    the shaft. The inputs M_phi and M_theta are motor torques. The paper gives no numbers; the data are our choice.
 
     Closed forms: (m_s r^2/2 + m l^2/12 sin^2(theta)) phi'' + (m l^2/6) sin(theta) cos(theta) theta' phi' = M_phi and
-    (m l^2/12) (theta'' - sin(theta) cos(theta) phi'^2) = M_theta. In steady turning without M_theta, rest at 0 and
-    pi (unstable) and at +-90 deg (stable, at the frequency Omega).
+    (m l^2/12) (theta'' - sin(theta) cos(theta) phi'^2) = M_theta. In steady rotation without M_theta, there are
+    equilibria at 0 and pi (unstable) and at +-90 deg (stable, with the frequency Omega).
 
     Args:
         turn: "steady" prescribes phi = Omega t; "free" leaves phi free, to be driven by M_phi.
@@ -145,13 +145,13 @@ def disc_bar(*, turn: Turn = "steady") -> Model:
 
     The disc turns about the vertical by phi; the bar hangs from a pin at the distance b from the axis and swings
     outward by theta against a spring-damper. The inputs M_phi and M_theta are motor torques. Mass and radius of the
-    disc are ours; they matter only when phi is free.
+    disc are our choice; they matter only when phi is free.
 
     Closed forms: (m l^2/3) theta'' - ((m b l/2) cos(theta) + (m l^2/3) sin(theta) cos(theta)) phi'^2 + c theta'
     + k theta + (m g l/2) sin(theta) = M_theta and
     (m_d R^2/2 + m (b + l/2 sin(theta))^2 + m l^2/12 sin^2(theta)) phi''
-    + (m b l cos(theta) + 2/3 m l^2 sin(theta) cos(theta)) theta' phi' = M_phi. In steady turning at 4 pi rad/s, rest
-    at 0 (unstable) and at +-58.6915 deg (stable).
+    + (m b l cos(theta) + 2/3 m l^2 sin(theta) cos(theta)) theta' phi' = M_phi. In steady rotation at 4 pi
+    rad/s, there are equilibria at 0 (unstable) and at +-58.6915 deg (stable).
 
     Args:
         turn: "steady" prescribes phi = Omega t; "free" leaves phi free, to be driven by M_phi.

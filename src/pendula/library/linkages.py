@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pendula.errors import UsageError
-from pendula.library.arguments import angle_of, choose, positive, value_of
+from pendula.library.arguments import angle_of, choose, is_one, positive, value_of
 from pendula.model.base import Scalar
 from pendula.model.model import Model
 
@@ -142,7 +142,7 @@ def _four_lengths(preset: str, lengths: Sequence[Scalar] | None) -> tuple[Scalar
         return _PRESETS[preset].lengths
     if preset != "crank-rocker":
         raise UsageError(f'give a preset or lengths, found both: preset "{preset}" and lengths {lengths}')
-    if isinstance(lengths, (int, float, str)) or len(lengths) != 4:
+    if is_one(lengths) or len(lengths) != 4:
         raise UsageError(f"lengths: crank, coupler, rocker and ground are 4 values, found {lengths!r}")
     a, b, c, d = lengths
     return a, b, c, d

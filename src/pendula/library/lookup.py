@@ -1,4 +1,4 @@
-"""The model that an argument means: a model, the name of a library mechanism, or something that has a model."""
+"""The model that an argument refers to: a model, the name of a library mechanism, or an object with a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pendula.library.registry import MECHANISMS
 from pendula.model.model import Model
 
 MOST_KEPT = 16
-"""models of library mechanisms that are kept, so that the same name means the same model"""
+"""number of cached models of library mechanisms, so that the same name means the same model"""
 
 _ROBOTS = (".urdf", ".mjcf", ".xml")
 """suffixes of robots' files"""
@@ -21,7 +21,7 @@ _made: OrderedDict[str, tuple[Callable[..., Model], Model]] = OrderedDict()
 
 
 def model_of(given: Any, who: str, *, also: str = "") -> Model:
-    """The model that an argument means.
+    """The model that an argument refers to.
 
     Args:
         given: a Model, the name of a library mechanism, or an object whose ``model`` is a Model (a system, equations).

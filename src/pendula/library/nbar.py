@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pendula.errors import UsageError
-from pendula.library.arguments import LinkNumbers, PerLink, angle_of, choose, is_one, listed, value_of, whole
+from pendula.library.arguments import LinkNumbers, PerLink, angle_of, choose, for_each, is_one, value_of, whole
 from pendula.library.linkages import check_reach
 from pendula.library.pendulums import link_body
 from pendula.model.base import Scalar
@@ -79,8 +79,8 @@ def driven_linkage(
 
     A string of links from the ground to a point that is moved (21 and 31 bars in the paper). That far end is at
     pivot + amplitude cos(rate t) (sin direction, cos direction). It starts at rest, with the last link made to close
-    the loop there. The paper gives no numbers for the motion; those here are ours. Its end that is stretched along the
-    line from the base has pivot (0, 0) and an amplitude near the length of all links.
+    the loop there. The paper gives no numbers for the motion; those here are our choice. Its far end that is stretched
+    along the line from the base corresponds to pivot (0, 0) and an amplitude near the length of all links.
 
     Closed forms: the end moves exactly as above; the energy changes by the work of the force that moves it.
 
@@ -144,12 +144,7 @@ def _plan(
     # chords of an arc that turns by `arc` degrees around a direction `tilt` above +x
     chords: list[Scalar] = [f"{90 + tilt + arc * ((k + 0.5) / moving - 0.5):.8g}deg" for k in range(moving)]
     free = moving - 1 if last is None else moving - 2
-    if start is None:
-        angles = chords[:free]
-    elif isinstance(start, (int, float, str)):
-        angles = [start] * free
-    else:
-        angles = listed("start", start, free)
+    angles = chords[:free] if start is None else for_each("start", start, free)
     return _Plan(moving, m, l, angles, chords, last, is_one(mass), per.parameters)
 
 
@@ -166,7 +161,7 @@ def _default_pivot(plan: _Plan, moved: Place = ("", "")) -> Place:
 
 
 def _given_pivot(plan: _Plan, pivot: Sequence[Scalar]) -> Place:
-    if isinstance(pivot, (int, float, str)) or len(pivot) != 2:
+    if is_one(pivot) or len(pivot) != 2:
         raise UsageError(f"pivot: x and y of the second ground pivot are 2 values, found {pivot!r}")
     plan.parameters |= {"X": pivot[0], "Y": pivot[1]}
     return "X", "Y"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pendula.library.arguments import LinkNumbers, PerLink, choose, listed, whole
+from pendula.library.arguments import LinkNumbers, PerLink, choose, for_each, whole
 from pendula.model.base import Scalar
 from pendula.model.checks.checks import LARGEST_MODEL
 from pendula.model.model import Model
@@ -95,7 +95,7 @@ def chain(
     k, c, b, mu = (
         per.names(s, x) for s, x in (("k", stiffness), ("c", damping), ("b", friction), ("mu", com_friction))
     )
-    angles = [start] * links if start is None or isinstance(start, (int, float, str)) else listed("start", start, links)
+    angles = for_each("start", start, links)
     bodies: list[object] = []
     joints: list[object] = []
     forces: list[dict[str, object]] = []
@@ -187,9 +187,9 @@ def two_bars(name: str, *, up: bool) -> Model:
 def double_physical_pendulum() -> Model:
     """Two rigid bodies hinged in a row: Tataru.
 
-    The paper prints no numbers; the data are ours. As in the paper, the inertias J1 and J2 are about the hinges, c1
-    and c2 are the distances from hinge to mass centre, l1 is that between the hinges, and both angles are measured
-    from straight down.
+    The paper prints no numbers; the data are our choice. As in the paper, the inertias J1 and J2 are about the hinges,
+    c1 and c2 are the distances from hinge to mass centre, l1 is the distance between the hinges, and both angles are
+    measured from straight down.
 
     Closed forms: with D = m2 l1 c2 and q = angle of the first minus angle of the second body,
     (J1 + m2 l1^2) phi1'' + D cos q phi2'' + D sin q phi2'^2 + (m1 c1 + m2 l1) g sin phi1 = 0 and
@@ -230,7 +230,7 @@ def double_physical_pendulum() -> Model:
 def cart_pole() -> Model:
     """A cart on a rail with a rod hinged to it, pushed by F.
 
-    Closed forms: x is cyclic, so without F the momentum along the rail is kept; about the hanging pole the
+    Closed forms: x is cyclic, so without F the momentum along the rail is conserved; about the hanging pole the
     frequency is sqrt(m g (l/2) (M + m)/(J (M + m) - (m l/2)^2)) with J = m l^2/3.
     """
     return Model(

@@ -19,7 +19,7 @@ MECHANISMS: Registry[Callable[..., Model]] = Registry("library mechanism")
 
 @dataclass(frozen=True)
 class Entry:
-    """A library mechanism: its name, what makes it, and the arguments it takes.
+    """A library mechanism: its name, the function that makes it, and its arguments.
 
     Example:
         >>> from pendula.library import mechanisms

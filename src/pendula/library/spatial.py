@@ -18,12 +18,12 @@ def spherical_pendulum(
     The rod of a point mass is massless; gravity is along -z.
 
     Closed forms for a point mass: about the bottom both frequencies are sqrt(g/l) = 3.132091952673165 rad/s; conical
-    motion at angle theta turns at sqrt(g/(l cos theta)); the moment of momentum about the vertical is kept.
+    motion at angle theta turns at sqrt(g/(l cos theta)); the angular momentum about the vertical is conserved.
     For a rod the length of the equivalent pendulum takes the place of l: 2 l/3 if it is thin.
 
     Args:
         kind: a point mass at distance l, or a uniform rod of length l. With a quaternion the rod is round, of diameter
-            d, and its moment of momentum about its own axis is kept as well.
+            d, and its angular momentum about its own axis is also conserved.
         chart: "angles" uses theta from the downward vertical and phi about it (singular at theta = 0);
             "xy" uses the horizontal position of a point mass (regular at the bottom, singular at the equator);
             "quaternion" puts a rod on a ball joint (regular everywhere).
@@ -90,7 +90,7 @@ def spatial_rod(
     ZYZ angles phi, theta, psi; z points down.
 
     Closed forms: the planar start swings as a rod, small swings about hanging down at
-    sqrt((a/2) g/(a^2/3 + d^2/16)) = 3.834 rad/s; the moment of momentum about z is kept. ZYZ angles are
+    sqrt((a/2) g/(a^2/3 + d^2/16)) = 3.834 rad/s; the angular momentum about z is conserved. ZYZ angles are
     singular at theta = 0.
 
     Args:
@@ -102,11 +102,10 @@ def spatial_rod(
         inertia_rule: "consistent" uses m d^2/16 + m a^2/12 about the mass centre; "printed" uses the paper's
             m d^2/16 + m a^2/3, which is the value about the end.
     """
+    choose("start", start, ("planar", "spatial"))
+    choose("inertia_rule", inertia_rule, ("consistent", "printed"))
     angles: dict[str, list[Scalar]] = {"planar": ["90deg", "-45deg", 0], "spatial": ["-90deg", "-45deg", "-45deg"]}
-    if start not in angles:
-        raise UsageError(f'start is "planar" or "spatial", found {start!r}')
-    share = {"consistent": "12", "printed": "3"}[inertia_rule]
-    across = f"m*d**2/16 + m*a**2/{share}"
+    across = f"m*d**2/16 + m*a**2/{12 if inertia_rule == 'consistent' else 3}"
     ball: dict[str, object] = {"name": "ball", "type": "spherical", "parent": "ground", "child": "rod"}
     initial: dict[str, object] = {"ball": {"sequence": "zyz", "angles": angles[start]}}
     ball |= {"orientation": orientation, "speeds": speeds} if speeds else {"orientation": orientation}
@@ -137,9 +136,9 @@ def hoop_bead() -> Model:
 
     The hoop turns at a constant rate about its vertical diameter.
 
-    Closed forms: theta'' + (c/m) theta' - Omega^2 sin(theta) cos(theta) + (g/r) sin(theta) = 0 (eq. 5). Rest at
+    Closed forms: theta'' + (c/m) theta' - Omega^2 sin(theta) cos(theta) + (g/r) sin(theta) = 0 (eq. 5). Equilibria at
     0 and pi, and at +-acos(g/(r Omega^2)) when Omega^2 > g/r (60.63 deg for the data here).
-    With c = 0 the Jacobi integral m r^2 theta'^2/2 - m r^2 Omega^2 sin^2(theta)/2 - m g r cos(theta) is kept.
+    With c = 0 the Jacobi integral m r^2 theta'^2/2 - m r^2 Omega^2 sin^2(theta)/2 - m g r cos(theta) is conserved.
     """
     return Model(
         name="bead on a turning hoop",
@@ -180,10 +179,10 @@ def hoop_bead() -> Model:
 def free_body() -> Model:
     """A box in free flight, turning about its middle axis.
 
-    Nearly about it, and that turn is unstable.
+    It starts with a small deviation from a rotation about the axis of intermediate inertia, which is unstable.
 
-    Closed forms: momentum, moment of momentum about the mass centre and kinetic energy are kept; the mass
-    centre moves straight; Euler's equations hold for the angular velocity in body axes.
+    Closed forms: momentum, angular momentum about the mass centre and kinetic energy are conserved; the mass centre
+    moves on a straight line; Euler's equations hold for the angular velocity in body axes.
     """
     return Model(
         name="free body",
@@ -198,9 +197,9 @@ def free_body() -> Model:
 def heavy_top() -> Model:
     """A spinning top on a ball joint, by quaternion.
 
-    Closed forms: moments of momentum about the vertical and about the top's own axis are kept; steady
-    precession at angle theta has the rates Omega that solve I1 cos(theta) Omega^2 - I3 w3 Omega + m g l = 0,
-    with I1 about the support and w3 the angular velocity about the own axis.
+    Closed forms: the angular momenta about the vertical and about the top's axis are conserved; steady precession at
+    angle theta has the rates Omega that solve I1 cos(theta) Omega^2 - I3 w3 Omega + m g l = 0, with I1 about the
+    support and w3 the angular velocity about the top's axis.
     """
     return Model(
         name="heavy top",

@@ -18,8 +18,8 @@ def spatial_chain(
     Round rods hang down, each from the end of the one before.
 
     Closed forms: about hanging down, motions in two vertical planes are independent, each with the frequencies of
-    the chain of rods in the plane (with the rods' inertia m l^2/12 + m d^2/16 about their centres); the moment of
-    momentum of a rod on ball joints about its own axis is kept, and so is that of all about the vertical.
+    the chain of rods in the plane (with the rods' inertia m l^2/12 + m d^2/16 about their centres); the angular
+    momentum of a rod on ball joints about its own axis is conserved, and so is that of the whole about the vertical.
 
     Args:
         links: number of rods.
@@ -55,7 +55,7 @@ def double_spherical_pendulum(*, chart: Literal["angles", "xy"] = "angles") -> M
     Closed forms: small motion in each vertical plane is that of the double pendulum of two point masses; in steady
     conical motion at the rate W with both rods in one vertical plane, (m1 + m2) g tan(theta1) = W^2 ((m1 + m2) l1
     sin(theta1) + m2 l2 sin(theta2)) and g tan(theta2) = W^2 (l1 sin(theta1) + l2 sin(theta2)) (Marsden and Scheurle
-    1993, ZAMP 44, section 4); the moment of momentum about the vertical is kept.
+    1993, ZAMP 44, section 4); the angular momentum about the vertical is conserved.
 
     Args:
         chart: "angles" uses theta1, theta2 from the downward vertical and phi1, phi2 about it (singular at zero);

@@ -13,6 +13,7 @@ from pendula.model.expressions.expression import Expression, parse
 from pendula.model.fields import Mark, field_texts
 from pendula.model.names import ExpressionError, check_label, check_name, quote
 from pendula.model.problems import class_name, problems_from, shown
+from pendula.words import counted
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -28,7 +29,7 @@ class _PlainErrors(ModelMetaclass):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if args:
-            cause = f"takes its fields by name, found {len(args)} value{'s' * (len(args) > 1)} without a name"
+            cause = f"takes its fields by name, found {counted(len(args), 'value')} without a name"
             known = ", ".join(f"{name}=..." for name in list(cls.model_fields)[:3])  # type: ignore[attr-defined]
             raise ModelError([Problem(class_name(cls), "", cause, f"write {cls.__name__}({known})")])
         try:

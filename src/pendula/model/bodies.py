@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pendula.model.base import Direction, Element, Inertia, Label, Row, Scalar, Table, Vector, exact, unit_vector
 from pendula.model.names import quote
 from pendula.model.problems import shown
+from pendula.words import counted
 
 GROUND = "ground"
 SHORTHANDS = ("rod", "point", "disc", "box", "sphere")
@@ -109,7 +110,7 @@ class Shape(Element):
     def _as_many_points(self) -> Shape:
         count = len(self.points)
         if self.kind == "rod" and count != 2:
-            raise ValueError(f"points: a rod has a start and an end, found {count} point{'s' * (count != 1)}")
+            raise ValueError(f"points: a rod has a start and an end, found {counted(count, 'point')}")
         if self.kind == "polyline" and count < 2:
             raise ValueError(f"points: a polyline has at least two corners, found {count}")
         if self.kind not in ("rod", "polyline") and count != 1:

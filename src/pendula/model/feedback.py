@@ -30,7 +30,7 @@ def feedback_laws(model: Model) -> dict[str, Expression]:
 
 
 def closed_loop(model: Model) -> Model:
-    """The model with every feedback law in place of its input, so that all analyses see it as part of the forces.
+    """The model with every feedback law substituted for its input, so that all analyses treat it as part of the forces.
 
     ``as_written`` of the result is the model before. A model without feedback laws is returned as it is.
 

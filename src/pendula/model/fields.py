@@ -41,7 +41,7 @@ class MarkedField(NamedTuple):
     label: str
     """its name in model files"""
     use: Use | None
-    """names that its expressions may use, if stated; those of a direction use parameters"""
+    """names that its expressions may use, if stated; a direction uses parameters only"""
     is_direction: bool
 
 

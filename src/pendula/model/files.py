@@ -26,7 +26,7 @@ LARGEST_FILE = 4_000_000
 MOST_DOTS = 20
 """Largest number of parts of a dotted key; tomllib is very slow for keys of thousands of parts."""
 MOST_TABLES = 60_000
-"""Largest number of tables with a heading of their own, such as [[bodies]] or [joints.parent]."""
+"""Largest number of tables with a heading, such as [[bodies]] or [joints.parent]."""
 MOST_MARKS = MOST_VALUES + MOST_TEXT
 """Largest number of dots, and of commas and equality signs: each belongs to a value or is within a text."""
 
@@ -90,7 +90,7 @@ def _read(path: str | Path) -> tuple[str, str]:
 
 
 def _missing(path: str | Path) -> Problem:
-    """The problem of a file that does not exist, with what may have been meant."""
+    """The problem of a file that does not exist, with the file that was probably meant."""
     folder, name = os.path.split(path)
     stem, ending = os.path.splitext(name)
     try:
@@ -139,7 +139,7 @@ _TOML_ADVICE = (
     (r"Cannot overwrite a value", "is the same key written twice, or [x] where [[x]] was meant?"),
     (r"Invalid value", "write text in quotes, and lists in square brackets"),
 )
-"""what to try, by what the reader of TOML says"""
+"""advice by the message of the TOML reader"""
 
 
 def _toml_advice(cause: str) -> str:

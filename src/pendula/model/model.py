@@ -22,7 +22,7 @@ from pendula.model.parameters import ParameterError, evaluate_parameters
 from pendula.model.parts import Parts
 from pendula.model.problems import shown, unknown
 from pendula.model.quantities import in_base_units, in_unit, quantity_in
-from pendula.model.reading import UnitsLabel, read_fields
+from pendula.model.reading import UnitsLabel, labelled, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
 from pendula.model.with_units import check_dimensions, without_units
@@ -153,9 +153,9 @@ class Model(Displayed, Element):
         except ExpressionError as error:
             raise ModelError([Problem("parameters", "", str(error))]) from None
         parts = Parts(
-            bodies=tuple((f'body "{b.name}"', b) for b in self.bodies),
-            joints=tuple((f'joint "{j.name}"', j) for j in self.joints),
-            forces=tuple((f'force "{f.name}"' if f.name else f"force {f.type}", f) for f in self.forces),
+            bodies=labelled("body", self.bodies),
+            joints=labelled("joint", self.joints),
+            forces=labelled("force", self.forces),
             parameters=values,
         )
         if problems := list(check_physics(parts)):

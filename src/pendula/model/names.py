@@ -12,25 +12,16 @@ import keyword
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 
 from pendula.errors import PendulaError
-from pendula.model.expressions.functions import FUNCTIONS
+from pendula.model.expressions.functions import CONSTANTS, FUNCTIONS
 
 MAX_NAME_LENGTH = 64
 """Longest name or label, in characters."""
 
 _COMPARED = 60  # largest number of names that nearest() compares
 _LETTERS = string.ascii_letters + string.digits + "_"
-
-CONSTANT_NAMES = frozenset({"pi", "deg", "rad"})
-"""Constants of the expression language; ``deg`` is pi/180 and ``rad`` is 1."""
-
-ARITY: Mapping[str, tuple[int, int | None]] = MappingProxyType(
-    {name: (function.least, function.most) for name, function in FUNCTIONS.items()}
-)
-"""Functions of the expression language with their smallest and largest number of arguments (None: no limit)."""
 
 _C_WORDS = """
     alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern
@@ -53,8 +44,8 @@ _PYTHON_WORDS = """
 _TAKEN = {
     **dict.fromkeys(_PYTHON_WORDS.split(), "has a meaning in Python"),
     **dict.fromkeys(_C_WORDS.split(), "is a word of the C language"),
-    **dict.fromkeys(CONSTANT_NAMES, "is a constant of the expression language"),
-    **dict.fromkeys(ARITY, "is a function of the expression language"),
+    **dict.fromkeys(CONSTANTS, "is a constant of the expression language"),
+    **dict.fromkeys(FUNCTIONS, "is a function of the expression language"),
     "t": "is the time",
 }
 

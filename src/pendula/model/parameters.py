@@ -65,7 +65,7 @@ def values_and_problems(
     problems: list[tuple[str, str]] = []
     for name, expression in definitions.items():
         problems += _name_problems(name, expression, definitions, also, hints=len(problems) < MOST_HINTS)
-    order, cycles = _evaluation_order(definitions)
+    order, cycles = evaluation_order(definitions)
     for cycle in cycles:
         links = cycle if len(cycle) <= 12 else [*cycle[:6], "...", *cycle[-5:]]
         problems.append((cycle[0], f"parameters refer to each other circularly: {' -> '.join(links)}"))
@@ -97,7 +97,7 @@ def _name_problems(
         yield name, f"{quote(str(expression))} uses {quote(unknown)}, which is not a parameter{hint}"
 
 
-def _evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str], list[list[str]]]:
+def evaluation_order(definitions: Mapping[str, Expression]) -> tuple[list[str], list[list[str]]]:
     """Parameters in topological order, and the cycles among them, as a, b, ..., a."""
     order: list[str] = []
     cycles: list[list[str]] = []

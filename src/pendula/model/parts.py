@@ -1,4 +1,4 @@
-"""The elements of a model during its checks: those that could be read, and what is known about the others."""
+"""The elements of a model during its checks: those that could be read, and remnants of the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_MEANT = 100
 
 @dataclass(frozen=True)
 class Unread:
-    """What is known about a joint that could not be read, so that it causes no further error reports."""
+    """The readable remnants of a joint that could not be read, so that it causes no further error reports."""
 
     name: str
     parent: str
@@ -66,7 +66,7 @@ class Parts:
 
     @cached_property
     def doubled(self) -> bool:
-        """Whether two bodies have one name: what refers to bodies may then mean one that lost its own."""
+        """Whether two bodies have one name: references may then mean the one whose name is wrong."""
         names = [*(body.name for _, body in self.bodies), *self.unread_bodies]
         return len({*names}) < len(names)
 

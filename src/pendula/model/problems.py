@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from pendula.errors import Problem
 from pendula.model.names import quote, suggestion
+from pendula.words import counted
 
 MOST_SHOWN = 8  # largest number of names in a message
 _PLAIN_NAME = re.compile("[A-Za-z0-9_ -]{1,64}")
@@ -33,7 +34,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, (list, tuple)):
-        return f"a list of {len(value)} entr{'y' if len(value) == 1 else 'ies'}" if value else "an empty list"
+        return f"a list of {counted(len(value), 'entry', 'entries')}" if value else "an empty list"
     return f"an object of type {type(value).__name__}"
 
 
@@ -98,9 +99,6 @@ def _words(finding: Any, path: list[int | str], cls: type | None) -> tuple[str, 
         return field, "is missing", f"add {path[-1]} = ..."
     if kind == "extra_forbidden":
         return field, "is not a field known here", _spelling(path, cls)
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        types = re.findall(r"'([^']*)'", context.get("expected_tags", ""))
-        return _type_words(field, context.get("tag"), types)
     if kind == "value_error":
         return _split(field, str(finding["msg"]).removeprefix("Value error, "), _class_at(path, cls))
     if kind == "literal_error":
@@ -115,13 +113,6 @@ def _words(finding: Any, path: list[int | str], cls: type | None) -> tuple[str, 
         return field, f"must be a table of fields, found {shown(found)}", "write it in braces: { ... }"
     message = str(finding["msg"])
     return field, f"{message[:1].lower()}{message[1:]}, found {shown(found)}", ""
-
-
-def _type_words(field: str, tag: Any, types: list[str]) -> tuple[str, str, str]:
-    place = f"{field}.type" if field else "type"
-    if tag is None:
-        return place, "is missing", f"add type = ..., one of {', '.join(types)}" if types else "add type = ..."
-    return place, f"there is no type {quote(str(tag))}", suggestion(str(tag), types)
 
 
 def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ exponents; anything else is left to the expression language. Nothing is evaluate
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -34,7 +35,7 @@ class Quantity(NamedTuple):
 
 
 def quantity_in(text: Any, known: Mapping[str, Any] | None = None) -> Quantity | None:
-    """The quantity that a text is; None for numbers, expressions and other texts.
+    """The quantity that a text states; None for numbers, expressions and other texts.
 
     ``known`` names (parameters) keep the meaning that expressions have: 30 deg/s divides by the parameter s.
 
@@ -90,7 +91,7 @@ def in_base_units(quantity: Quantity, length: str, mass: str, time: str, where: 
     """The number of a quantity in the units of a label such as ft-slug-s, whatever its dimension.
 
     Raises:
-        UsageError: a unit is not known, is none of mechanics, or pint is not installed.
+        UsageError: a unit is not known or not mechanical, or pint is not installed.
     """
     _pint(quantity.text, where)
     given = _read(quantity.number, quantity.units, quantity.text, where)
@@ -121,7 +122,7 @@ _USUAL = (
 
 
 def _unknown_unit(word: str, text: str, where: str) -> UsageError:
-    """The error of a unit that there is not, with the nearest usual one."""
+    """The error for an unknown unit, with the nearest usual one."""
     close = difflib.get_close_matches(word, _USUAL, n=1) or difflib.get_close_matches(word.lower(), _USUAL, n=1)
     same = [unit for unit in _USUAL if len(word) > 1 and sorted(unit) == sorted(word)]  # letters swapped: dge
     near = (same or close or [""])[0]
@@ -207,8 +208,6 @@ def number_in(value: Any, unit: str, where: str, values: Mapping[str, float] | N
 
 # --- angles that look like degrees --------------------------------------------------------------------------
 
-TURN = 6.283185307179586
-
 
 def looks_like_degrees(value: Any) -> bool:
     """Whether a number of radians is more than a turn and round, as degrees are.
@@ -223,7 +222,7 @@ def looks_like_degrees(value: Any) -> bool:
         x = abs(float(value))
     except (TypeError, ValueError):
         return False
-    return TURN < x <= 3600 and round(10 * x) == 10 * x
+    return math.tau < x <= 3600 and round(10 * x) == 10 * x
 
 
 def degrees_hint(name: str, value: float) -> str:
@@ -233,4 +232,4 @@ def degrees_hint(name: str, value: float) -> str:
         >>> degrees_hint("theta1", 40)
         'theta1 = 40 is in radians (6.4 turns); write "40deg" for degrees'
     """
-    return f'{name} = {value:g} is in radians ({abs(value) / TURN:.1f} turns); write "{value:g}deg" for degrees'
+    return f'{name} = {value:g} is in radians ({abs(value) / math.tau:.1f} turns); write "{value:g}deg" for degrees'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -62,6 +62,8 @@ _TABLES: dict[str, tuple[str, TypeAdapter[Any], int]] = {
     "inputs": ("input", TypeAdapter(Name), MOST_PARAMETERS),
     "initial": ("initial", TypeAdapter(StateName), 20 * MOST_BODIES),
 }
+KIND_OF = {section: kind for section, (kind, *_) in (_LISTS | _TABLES).items()}
+"""The word for one entry of every section."""
 _SCALAR: TypeAdapter[Any] = TypeAdapter(Scalar)
 _ROTATION: TypeAdapter[Any] = TypeAdapter(Rotation)
 FIELDS = (*_PLAIN, *_TABLES, *_LISTS)
@@ -103,7 +105,6 @@ def read_fields(data: Mapping[str, Any]) -> Reading:
     large = list(too_large(data, IN_PYTHON))
     if large:
         reading.problems += large
-        reading.values = {}
         return reading
     for name, adapter in _PLAIN.items():
         if name in data:
@@ -247,7 +248,7 @@ class _Shared:
 
 
 def _is_plain(value: dict[Any, Any]) -> bool:
-    """Whether a table holds numbers and texts only, which its representation tells apart."""
+    """Whether a table holds only numbers and texts, which differ in their representation."""
     return all(type(name) is str and type(x) in (str, int, float) for name, x in value.items())
 
 
@@ -289,6 +290,11 @@ def label_of(kind: str, item: Any, index: int) -> str:
     what = _field(item, "type") if isinstance(item, (dict, Element)) else None
     known = isinstance(what, str) and re.fullmatch("[a-z-]{1,20}", what)
     return f"{kind} number {index + 1} ({what})" if known else f"{kind} number {index + 1}"
+
+
+def labelled(kind: str, items: Sequence[Any]) -> tuple[tuple[str, Any], ...]:
+    """Elements with their names in messages."""
+    return tuple((label_of(kind, item, index), item) for index, item in enumerate(items))
 
 
 def _unread_joint(item: Any) -> Unread:

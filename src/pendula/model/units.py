@@ -49,7 +49,7 @@ class Units:
         return f"{self.force} {self.length}" if self.force == "N" else f"{self.length}-{self.force}"
 
     def formal(self, text: str) -> str:
-        """A unit of these names in the form that unit packages read: products with ``*``, pounds of force as ``lbf``.
+        """A unit in the notation of unit packages: products with ``*``, pounds of force as ``lbf``.
 
         Example:
             >>> Units.from_label("m-kg-s").formal("N m"), Units.from_label("ft-slug-s").formal("ft-lb/s")

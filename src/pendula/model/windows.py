@@ -1,4 +1,4 @@
-"""Windows in time of prescribed motions: they rest, run from one time to another, and hold where they then are."""
+"""Time windows of prescribed motions: a motion rests, runs from one time to another, and then holds its position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drive_window(model: Model, *, since: Scalar = 0, until: Scalar | None = None
 
     Before ``since`` every motion has its value x(0), then it is x(t - since), and after ``until`` it stays at the value
     that it has there. A motion must not jump in place or in rate: choose an ``until`` at which its rate is zero, such
-    as half a period of a cosine; a run refuses others. In a model file, a condition on t says the same:
+    as half a period of a cosine; a run refuses others. In a model file, a condition on t has the same effect:
     ``motion = "a*cos(w*t) if t < pi/w else -a"``.
 
     Args:

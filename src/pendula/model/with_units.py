@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from pendula.errors import ModelError, Problem, UsageError
 from pendula.model.names import quote
+from pendula.model.problems import field_text
 from pendula.model.quantities import Quantity, in_base_units, in_unit, quantity_in
+from pendula.model.reading import KIND_OF, label_of
 from pendula.model.units import Units
 
 NOT_NUMBERS = frozenset({"name", "description", "units", "type", "sequence", "formulation"})
@@ -25,8 +28,12 @@ class Found(NamedTuple):
     @property
     def where(self) -> str:
         """The place in words for messages: bodies[0].rod.length."""
-        text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path)
-        return text.removeprefix(".")
+        return field_text(self.path)
+
+    def problem(self, error: UsageError, sections: Callable[[str], Any]) -> Problem:
+        """The problem with this quantity; ``sections`` gives the content of a section of the model by its name."""
+        cause, _, advice = str(error).removeprefix(f"{self.where}: ").partition("\n  Try: ")
+        return Problem(*_place(self.path, sections), cause.rstrip("."), advice.rstrip("."))
 
 
 def without_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Found], list[Problem]]:
@@ -53,32 +60,18 @@ def without_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Foun
         try:
             values[one.path] = in_base_units(one.quantity, units.length, units.mass, units.time, one.where)
         except UsageError as error:
-            cause, _, advice = str(error).removeprefix(f"{one.where}: ").partition("\n  Try: ")
-            problems.append(Problem(*_place(data, one.path), cause.rstrip("."), advice.rstrip(".")))
+            problems.append(one.problem(error, data.__getitem__))
     return _replaced(data, (), values), found, problems
 
 
-def _place(data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str, str]:
-    """Element and field of a path in the data of a model that is not yet read."""
-    group, rest = str(path[0]), path[1:]
-    field = _joined(rest[1:])
-    if group in _LISTED and rest and isinstance(rest[0], int):
-        item = data[group][rest[0]]
-        name = item.get("name") if isinstance(item, Mapping) else None
-        return f"{_LISTED[group]} {quote(name) if isinstance(name, str) and name else f'number {rest[0] + 1}'}", field
-    if group in _TABLES and rest:
-        return f"{_TABLES[group]} {quote(str(rest[0]))}", field
-    return "model", _joined(path)
-
-
-def _joined(path: tuple[str | int, ...]) -> str:
-    """Names and numbers of a path in one text; unprintable and very long names as messages quote them."""
-    names = (p if isinstance(p, int) or (p.isprintable() and len(p) <= 60) else quote(p)[1:-1] for p in path)
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in names).removeprefix(".")
-
-
-_LISTED = {"bodies": "body", "joints": "joint", "forces": "force"}
-_TABLES = {"parameters": "parameter", "inputs": "input", "initial": "initial"}
+def _place(path: tuple[str | int, ...], sections: Callable[[str], Any]) -> tuple[str, str]:
+    """Element and field of a path, as other messages name them."""
+    section = str(path[0])
+    if section not in KIND_OF or len(path) == 1:
+        return "model", field_text(path)
+    kind, entry = KIND_OF[section], path[1]
+    element = label_of(kind, sections(section)[entry], entry) if isinstance(entry, int) else f"{kind} {quote(entry)}"
+    return element, field_text(path[2:])
 
 
 def _collect(value: Any, path: tuple[str | int, ...], known: Mapping[str, Any], found: list[Found]) -> None:
@@ -122,24 +115,9 @@ def check_dimensions(model: Any, found: list[Found]) -> None:
             try:
                 in_unit(one.quantity, unit, one.where)
             except UsageError as error:
-                cause, _, advice = str(error).removeprefix(f"{one.where}: ").partition("\n  Try: ")
-                element, field = _element(model, one.path)
-                problems.append(Problem(element, field, cause.rstrip("."), advice))
+                problems.append(one.problem(error, partial(getattr, model)))
     if problems:
         raise ModelError(problems)
-
-
-def _element(model: Any, path: tuple[str | int, ...]) -> tuple[str, str]:
-    """Element and field of a path, as other messages name them."""
-    group, rest = path[0], path[1:]
-    singular = {"bodies": "body", "joints": "joint", "forces": "force"}.get(str(group))
-    if singular is not None and rest:
-        element = getattr(model, str(group))[rest[0]]
-        field = _joined(rest[1:])
-        return f"{singular} {quote(element.name or element.type)}", field
-    if group in ("parameters", "inputs") and rest:
-        return f"{str(group)[:-1]} {quote(str(rest[0]))}", ""
-    return (f"initial {quote(str(rest[0]))}", "") if group == "initial" and rest else ("model", str(group))
 
 
 def _expected(model: Any, path: tuple[str | int, ...]) -> Iterator[str]:

@@ -25,13 +25,13 @@ from pendula.analysis.equilibria.proofs.equations_at_rest import (
     step_of,
 )
 from pendula.analysis.stability.places import Place
+from pendula.equations.equations import symbols_in
 from pendula.equations.rest.at_rest import (
     constraint_rows,
     definitions_of,
     motion_rows,
     occurs_in_masses,
     small_motion_rows,
-    symbols_in,
 )
 from pendula.numerics.intervals.matrices import Ball, null_space, powers_of_two, solved
 from pendula.numerics.intervals.solve import all_roots, distinct, slopes_over, values_over

@@ -7,7 +7,7 @@ reduced mass matrix plus p^T D^-1 p / 2, which acts as a potential (Routh 1877; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,8 @@ import symengine as se
 
 from pendula.equations.equations import Equations, Rows
 from pendula.equations.matrix import entries
-from pendula.equations.tape import Expr, is_zero
+from pendula.equations.tape import Expr, substituted
+from pendula.equations.vectors import total
 from pendula.errors import NotSupported
 from pendula.model.model import Model
 
@@ -59,7 +60,7 @@ class _Split:
         zero: dict[Any, Any] = {eq.q[names.index(name)]: se.Integer(0) for name in cyclic}
         definitions = []
         for symbol, expression in eq.definitions:
-            found = _with(expression, zero)
+            found = substituted(expression, zero)
             if isinstance(found, se.Number):
                 zero[symbol] = found  # sine and cosine of an ignored angle
             else:
@@ -67,23 +68,23 @@ class _Split:
         n = len(speeds)
         M: list[list[Expr]] = [[0] * n for _ in range(n)]
         for i, j, x in entries(eq.M):
-            M[i][j] = se.expand(_with(x, zero))
+            M[i][j] = se.expand(substituted(x, zero))
         momenta = [se.Symbol(momentum_name(name)) for name in cyclic]
         inverse, named = _inverse([[M[i][j] for j in c] for i in c], [str(p) for p in momenta])
         B, v_r, many = [[M[i][j] for j in r] for i in c], [eq.v[k] for k in r], range(len(c))
-        left = [p - _total(b * v for b, v in zip(row, v_r, strict=True)) for p, row in zip(momenta, B, strict=True)]
-        rates = [_total(x * y for x, y in zip(row, left, strict=True)) for row in inverse]
-        ratio = [[_total(inverse[a][b] * B[b][y] for b in many) for y in range(len(r))] for a in many]
+        left = [p - total(b * v for b, v in zip(row, v_r, strict=True)) for p, row in zip(momenta, B, strict=True)]
+        rates = [total(x * y for x, y in zip(row, left, strict=True)) for row in inverse]
+        ratio = [[total(inverse[a][b] * B[b][y] for b in many) for y in range(len(r))] for a in many]
         mass = [
-            [M[i][j] - _total(B[a][x] * ratio[a][y] for a in many) for y, j in enumerate(r)] for x, i in enumerate(r)
+            [M[i][j] - total(B[a][x] * ratio[a][y] for a in many) for y, j in enumerate(r)] for x, i in enumerate(r)
         ]
         return cls(r, c, zero, definitions, named, inverse, ratio, mass, rates, momenta)
 
     def reduced(self, rows: Sequence[Expr]) -> tuple[Expr, ...]:
         """Rows of forces, f_r - B^T D^-1 f_c."""
-        given = [_with(x, self.zero) for x in rows]
+        given = [substituted(x, self.zero) for x in rows]
         return tuple(
-            given[i] - _total(self.ratio[a][x] * given[k] for a, k in enumerate(self.c)) for x, i in enumerate(self.r)
+            given[i] - total(self.ratio[a][x] * given[k] for a, k in enumerate(self.c)) for x, i in enumerate(self.r)
         )
 
 
@@ -94,7 +95,7 @@ def routh_equations(eq: Equations, cyclic: Sequence[str], model: Model, *, follo
         eq: equations in the joints' coordinates, without loops.
         cyclic: coordinates that no mass and no force depends on.
         model: the mechanism with a parameter ``p_phi`` for every cyclic coordinate ``phi``.
-        follow: keep the cyclic coordinates in q, with their rates but without speeds of their own.
+        follow: keep the cyclic coordinates in q, with their rates but without speeds.
     """
     if eq.loop_rows or eq.nodes or eq.drives:
         raise NotSupported("Routh's reduction needs the joints' coordinates, and neither loops nor prescribed motions")
@@ -104,9 +105,9 @@ def routh_equations(eq: Equations, cyclic: Sequence[str], model: Model, *, follo
     own = list(zip([eq.v[k] for k in split.c], split.rates, strict=True))
     v_r, names = [eq.v[k] for k in split.r], [q.name for q in eq.coordinates]
     kept = [k for k, name in enumerate(names) if follow or name not in cyclic]
-    kinetic = _total(x * v_r[i] * v_r[j] / 2 for i, row in enumerate(split.mass) for j, x in enumerate(row))
+    kinetic = total(x * v_r[i] * v_r[j] / 2 for i, row in enumerate(split.mass) for j, x in enumerate(row))
     many = range(len(split.c))
-    held = _total(split.inverse[a][b] * split.momenta[a] * split.momenta[b] / 2 for a in many for b in many)
+    held = total(split.inverse[a][b] * split.momenta[a] * split.momenta[b] / 2 for a in many for b in many)
     parts = {name: split.reduced(part) for name, part in eq.parts.free.items()}
     gone = [k for k in range(len(names)) if k not in kept]
     return replace(
@@ -116,15 +117,18 @@ def routh_equations(eq: Equations, cyclic: Sequence[str], model: Model, *, follo
         q=tuple(eq.q[k] for k in kept),
         v=tuple(v_r),
         p=tuple(se.Symbol(name) for name in model.parameters),
-        qdot=tuple(_with(eq.qdot[k], zero) for k in kept),
+        qdot=tuple(substituted(eq.qdot[k], zero) for k in kept),
         M=tuple(tuple(row) for row in split.mass),
         parts=Rows(free=parts, driven={name: () for name in parts}),
-        g=tuple(_with(x, zero) for x in eq.g),
+        g=tuple(substituted(x, zero) for x in eq.g),
         kinetic=kinetic,
-        potential=_with(eq.potential, zero) + held,
+        potential=substituted(eq.potential, zero) + held,
         jacobi=None,
         poses={
-            body: (tuple(tuple(_with(x, zero) for x in row) for row in R), tuple(_with(x, zero) for x in place))
+            body: (
+                tuple(tuple(substituted(x, zero) for x in row) for row in R),
+                tuple(substituted(x, zero) for x in place),
+            )
             for body, (R, place) in eq.poses.items()
         },
         coordinates=tuple(eq.coordinates[k] for k in kept),
@@ -147,27 +151,16 @@ def momentum_text(eq: Equations, coordinate: str) -> str:
     terms = [x * eq.v[j] for i, j, x in entries(eq.M) if i == k]
     table: dict[Any, Any] = {}
     for symbol, expression in eq.definitions:
-        table[symbol] = _with(expression, table)
+        table[symbol] = substituted(expression, table)
         if len(str(table[symbol])) > LARGEST:
             return ""
-    found = se.expand(_with(_total(terms), table))
+    found = se.expand(substituted(total(terms), table))
     if len(str(found)) > LARGEST:
         return ""
     import sympy
 
     forms = [sympy.factor_terms(sympy.trigsimp(found._sympy_())), tidy(found, eq.v)]
     return str(min(forms, key=lambda e: e.count_ops()))
-
-
-def _with(expression: Expr, table: dict[Any, Any]) -> Any:
-    expression = se.sympify(expression)
-    used = {s: table[s] for s in expression.free_symbols if s in table}
-    return expression.subs(used) if used else expression
-
-
-def _total(terms: Iterable[Expr]) -> Any:
-    kept = [x for x in terms if not is_zero(x)]
-    return se.Add(*kept) if kept else se.Integer(0)
 
 
 def _inverse(D: list[list[Expr]], hints: list[str]) -> tuple[list[list[Expr]], list[tuple[Any, Expr]]]:

@@ -1,7 +1,7 @@
 """Particles on surfaces that the model describes by expressions: whether a rotation keeps the surface.
 
 The position r(q) permits the rotation about an axis if some rates of the coordinates move it by axis x r. Sines and
-cosines become polynomials with s^2 = 1 - c^2, so the identity is decided exactly.
+cosines become polynomials with sin^2 = 1 - cos^2, so the identity is decided exactly.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import symengine as se
 
+from pendula.equations.rest.at_rest import vanishes
 from pendula.equations.translate import translate
 from pendula.model.expressions.expression import parse
 from pendula.model.joints.coordinates import JointCoordinates
@@ -42,22 +43,11 @@ def turns_with(
     wanted[(k + 1) % 3], wanted[(k + 2) % 3] = -float(axis[k]) * arm[(k + 2) % 3], float(axis[k]) * arm[(k + 1) % 3]
     for name in names:
         for sign in (1, -1):
-            if all(_vanishes(se.diff(x, symbols[name]) - sign * w, names) for x, w in zip(r, wanted, strict=True)):
+            if all(vanishes(se.diff(x, symbols[name]) - sign * w) for x, w in zip(r, wanted, strict=True)):
                 return name
     across = [(k + 1) % 3, (k + 2) % 3]
     if len(names) == 2 and [str(r[i]) for i in across] == list(names):  # horizontal position as coordinates
         rates = [wanted[i] for i in across]
         height = sum(rate * se.diff(r[k], symbols[name]) for rate, name in zip(rates, names, strict=True))
-        return "" if _vanishes(height, names) else None
+        return "" if vanishes(height) else None
     return None
-
-
-def _vanishes(expression: Any, names: tuple[str, ...]) -> bool:
-    """Whether a polynomial in sines and cosines of coordinates is identically zero."""
-    found = se.sympify(expression)
-    for name in names:
-        q, s, c = se.Symbol(name), se.Symbol(f"sin {name}"), se.Symbol(f"cos {name}")
-        found = found.xreplace({se.sin(q): s, se.cos(q): c})
-        found = se.expand(found)
-        found = se.expand(found.xreplace({s**n: (1 - c**2) ** (n // 2) * s ** (n % 2) for n in range(2, 9)}))
-    return bool(found == 0)

@@ -6,12 +6,12 @@ V_k and partial angular velocities W_k. Accelerations a0, alpha0 with v' = 0 fol
     M_kj = sum over bodies of  m V_k . V_j + W_k . I W_j
     f_k  = sum over bodies of  V_k . (F - m a0) + W_k . (T - I alpha0 - omega x I omega)
 
-Only a joint's own pose template is differentiated.
+(Kane and Levinson, Dynamics: Theory and Applications, 1985). Only a joint's own pose template is differentiated.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 import symengine as se
@@ -80,7 +80,7 @@ class KaneDerivation:
         self.loads = ld.collect_loads(mechanism)
         self.rows = cl.closure_rows(mechanism)
         self.count = len(mechanism.rates)
-        self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
+        self.rate_index = mechanism.rate_index
         # coordinate -> index of its rate, rate, acceleration for v' = 0
         self.rate_of: dict[Any, tuple[int, Any, Expr]] = {}
         for k, drive in enumerate(mechanism.drives):
@@ -98,7 +98,6 @@ class KaneDerivation:
         """I alpha + omega x I omega for v' = 0"""
         self.forces: dict[str, list[Terms]] = {}
         self.mass_terms: list[list[Terms]] = []
-        self.constraints = cl.Constraints((), (), (), ())
 
     # -- kinematics -----------------------------------------------------------------------------
 
@@ -141,27 +140,21 @@ class KaneDerivation:
             case Turn(axis, angle):
                 direction = self.tape.keep_all(vec.times(pose.R, axis), f"axis__{hint}")
                 slopes, rate, bend = self._template([angle])
-                return self._spun(
-                    motion,
-                    {k: (direction, x[0]) for k, x in slopes.items()},
-                    direction,
-                    rate[0],
-                    bend[0],
-                    after,
-                ), after
+                return self._spun(motion, direction, slopes, rate[0], bend[0], after), after
             case TurnBall(omega=omega, columns=columns, bias=bias):
                 spin = self.tape.keep_all(vec.times(after.R, omega), f"spin__{hint}")
-                turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
+                turned = replace(motion, r=after.r, W=dict(motion.W), V=dict(motion.V))
                 for speed, column in columns.items():
                     turned.W[self.rate_index[speed]] = vec.times(after.R, column)
                 turned.w = vec.add(motion.w, spin)
                 turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin), vec.times(after.R, bias))
                 return turned, after
-        raise TypeError(f"no motion for {step!r}")
+            case _:
+                assert_never(step)
 
     def _template(self, entries: Any) -> tuple[dict[int, list[Expr]], list[Expr], list[Expr]]:
         """Derivatives by rate, first and second time derivative (for v' = 0) of a joint's own expressions."""
-        flat = [self._flat(e) for e in entries]
+        flat = [self.tape.inline(e) for e in entries]
         used = set().union(*(e.free_symbols for e in flat))
         symbols = sorted((s for s in used if s in self.rate_of), key=lambda s: self.rate_of[s][0])
         slopes: dict[int, list[Expr]] = {}
@@ -178,12 +171,6 @@ class KaneDerivation:
                 _, other, _ = self.rate_of[o]
                 bend = [b + e.diff(s).diff(o) * speed * other for b, e in zip(bend, flat, strict=True)]
         return slopes, rate, bend
-
-    def _flat(self, expression: Expr) -> Expr:
-        """A joint's own expression with its intermediates substituted, so that it can be differentiated directly."""
-        expression = se.sympify(expression)
-        named = [s for s in expression.free_symbols if s in self.tape.definitions]
-        return self._flat(expression.subs({s: self.tape.definitions[s] for s in named})) if named else expression
 
     def _shifted(self, motion: Motion, pose: Pose, vector: Any, after: Pose, hint: str) -> Motion:
         """Motion of the translated origin, including the relative velocity and acceleration of the translation."""
@@ -210,15 +197,16 @@ class KaneDerivation:
     def _spun(
         self,
         motion: Motion,
-        own: dict[int, tuple[Any, Expr]],
-        direction: Any,
+        direction: vec.Vector,
+        slopes: dict[int, list[Expr]],
         rate: Expr,
         bend: Expr,
         after: Pose,
     ) -> Motion:
-        turned = Motion(after.r, dict(motion.W), dict(motion.V), motion.w, motion.v, motion.alpha, motion.a)
-        for k, (axis, slope) in own.items():
-            turned.W[k] = vec.add(turned.W.get(k, vec.NULL), vec.scale(slope, axis))
+        """Motion after a rotation about a direction, by an angle with these derivatives by rate and in time."""
+        turned = replace(motion, r=after.r, W=dict(motion.W), V=dict(motion.V))
+        for k, (slope,) in slopes.items():
+            turned.W[k] = vec.add(turned.W.get(k, vec.NULL), vec.scale(slope, direction))
         spin = vec.scale(rate, direction)
         turned.w = vec.add(motion.w, spin)
         turned.alpha = vec.add(motion.alpha, vec.cross(motion.w, spin), vec.scale(bend, direction))
@@ -228,18 +216,8 @@ class KaneDerivation:
         """An angle measured from ground: the angular velocity is the speed, for any motion of the parent."""
         after = self.m.follow(pose, (step,), hint)
         k, speed, acceleration = self.rate_of[own.angle]
-        axis = own.axis
-        W: dict[int, vec.Vector] = {k: axis}
-        turned = Motion(
-            after.r,
-            W,
-            dict(motion.V),
-            vec.scale(speed, axis),
-            motion.v,
-            vec.scale(acceleration, axis),
-            motion.a,
-        )
-        return turned, after
+        w, alpha = vec.scale(speed, own.axis), vec.scale(acceleration, own.axis)
+        return replace(motion, r=after.r, W={k: own.axis}, V=dict(motion.V), w=w, alpha=alpha), after
 
     def _at(self, body: str, place: vec.Vector) -> Motion:
         """Motion of a point of a body."""
@@ -349,7 +327,7 @@ class KaneDerivation:
         if isinstance(row, cl.CoupledRow):
             return cl.coupled_constraint(self.m, row)
         assert isinstance(row, cl.GapRow)
-        parent, child = self._at(*_of(row.parent)), self._at(*_of(row.child))
+        parent, child = self._at(*row.parent), self._at(*row.child)
         direction, frame = self._axis_motion(row.axis)
         gap = self.tape.keep_all(vec.subtract(child.r, parent.r), "gap__closure")
         across = self.tape.keep_all(vec.cross(direction, gap), "cross__closure")
@@ -386,7 +364,7 @@ class KaneDerivation:
         rows = self.forces = self._forces()
         kinetic: list[Expr] = []
         momenta: list[list[Expr]] = [[] for _ in range(count)]
-        products = _Products()
+        products = vec.Products()
         for link, pose, body in zip(self.m.links, self.m.poses, self.bodies, strict=True):
             self.book.of_body(link.body)
             center = self._named(self._at(link.body, link.com), f"{link.body}_com")
@@ -424,11 +402,10 @@ class KaneDerivation:
             for j in range(k + 1, n):
                 mass[k][j] = mass[j][k]
 
-        self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
-            constraints=self.constraints,
+            constraints=cl.constraint_rows(self.m, self.rows, self._constraint),
             kinetic=vec.total(kinetic),
             potential=ld.potential_energy(self.m, self.loads),
             momenta=[vec.total(terms) for terms in momenta],
@@ -462,21 +439,3 @@ class KaneDerivation:
             for j in range(i + 1):
                 named[i, j] = named[j, i] = self.tape.keep(se.sympify(matrix[i][j]), f"I__{hint}_{'xyz'[j]}{'xyz'[i]}")
         return [[named[i, j] for j in range(3)] for i in range(3)]
-
-
-class _Products:
-    """Cached scalar products: in a chain most bodies have the same partial velocities."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Expr, ...], Expr] = {}
-
-    def __call__(self, a: vec.Vector, b: vec.Vector) -> Expr:
-        key = (*a, *b)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = vec.dot(a, b)
-        return found
-
-
-def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
-    return point.body, point.place

@@ -21,7 +21,6 @@ from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.closures import (
     AngleRow,
-    Constraints,
     CoupledRow,
     GapRow,
     Row,
@@ -100,7 +99,6 @@ class LagrangeDerivation:
         self.momenta: list[Expr] = []
         self.forces: dict[str, list[Terms]] = {}
         self.mass_terms: list[list[Terms]] = []
-        self.constraints = Constraints((), (), (), ())
 
     # -- velocities -----------------------------------------------------------------------------
 
@@ -266,6 +264,8 @@ class LagrangeDerivation:
                 return vec.dot(world_axis(self.m, a), world_axis(self.m, b))
             case CoupledRow(gap=value):
                 return value
+            case _:
+                assert_never(row)
 
     def _constraint(self, row: Row) -> tuple[Expr, list[Expr], Expr]:
         """Gap, its row of G, and c, minus its second time derivative for v' = 0."""
@@ -301,11 +301,10 @@ class LagrangeDerivation:
                 self.book.of_force(number)
                 forces["springs"][k].append(-self.virtual[k](V))
 
-        self.constraints = constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=mass,
             parts={part: [vec.total(terms) for terms in forces[part]] for part in PARTS},
-            constraints=self.constraints,
+            constraints=constraint_rows(self.m, self.rows, self._constraint),
             kinetic=vec.total(kinetic),
             potential=vec.total([*weights, *(V for _, V in springs)]),
             momenta=self.momenta,

@@ -2,7 +2,8 @@
 
 Each body has the equations of a free body, m a = F and I alpha + omega x I omega = T, so that M is constant and
 block-diagonal. Each joint adds rows to g, G, b and c (``joint_rows.py``); its multipliers give its constraint wrench.
-The cost is O(n) in the number of bodies: elimination proceeds from the tips to ground, body by body.
+The cost is O(n) in the number of bodies: elimination proceeds from the tips to ground, body by body (Baraff 1996,
+Linear-time dynamics using Lagrange multipliers).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.body_coordinates import BodyCoordinates, FreeBody
-from pendula.equations.equations import PARTS, Equations, Node, Transmitted, multiplier_symbols
+from pendula.equations.equations import PARTS, Equations, Node, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.joint_rows import ConstraintRow, JointRows, Slopes, Spot
 from pendula.equations.matrix import Sparse, entries
@@ -60,12 +61,10 @@ class MaximalDerivation:
         self.loads, self.closures = ld.collect_loads(mechanism), cl.closure_rows(mechanism)
         self.joints = JointRows(mechanism)
         self.in_time, self.count, self.free = self.joints.in_time, self.joints.count, self.joints.free
-        self.rate_index = {str(rate): k for k, rate in enumerate(mechanism.rates)}
         self.pushes: list[tuple[FreeBody, vec.Vector, vec.Vector]] = []  # body, force, torque about its mass centre
         self.book = Book(traced=traced)
         self.forces: dict[str, list[Terms]] = {}
         self.nodes: list[Node] = []
-        self.constraints = cl.Constraints((), (), (), ())
 
     # -- loads --------------------------------------------------------------------------------------
 
@@ -142,8 +141,8 @@ class MaximalDerivation:
 
     def _on_rate(self, rate: Any, value: Expr, rows: list[Terms]) -> None:
         """A generalized force on a joint's own rate; if the rate is read from two bodies, it acts on both."""
-        if str(rate) in self.rate_index:
-            rows[self.rate_index[str(rate)]].append(value)
+        if str(rate) in self.joints.index_of:
+            rows[self.joints.index_of[str(rate)]].append(value)
             return
         names = {s.name: k for k, link in enumerate(self.m.links) for s in link.joint.speeds()}
         for i in self._near(names[str(rate)]):
@@ -183,7 +182,7 @@ class MaximalDerivation:
             rows += own
             units.append((link.joint.name, forces, torques))
         closing = cl.constraint_rows(self.m, self.closures, self.joints.closure)
-        constraints = self.constraints = cl.Constraints(
+        constraints = cl.Constraints(
             (*(r.name for r in rows), *closing.names),
             (*(r.gap for r in rows), *closing.g),
             Sparse([*(r.slopes for r in rows), *_sparse_rows(closing)], self.count),
@@ -267,7 +266,7 @@ class MaximalDerivation:
         F = [force[0], force[1], -vec.total([f[2] for f, _ in loads])]
         arm = vec.subtract(self.m.child_frame(k).r, body.center)
         products = vec.times(body.pose.R, (link.inertia[0][2], link.inertia[1][2], 0))
-        turn, spin = se.Symbol(f"{self.m.v[body.v[2]]}'"), body.w[2]
+        (turn,), spin = acceleration_symbols([self.m.v[body.v[2]]]), body.w[2]
         rate = vec.add(vec.scale(turn, products), vec.scale(spin**2, vec.cross((0, 0, 1), products)))
         taken = vec.add(vec.cross(arm, F), vec.NULL, *(t for _, t in loads))
         T = vec.subtract(rate, taken)

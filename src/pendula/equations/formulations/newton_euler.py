@@ -3,7 +3,8 @@
 The outward recursion, from ground to the tips, gives accelerations as linear forms of v'. The inward recursion, from
 the tips to ground, sums the rate of momentum of the bodies minus the loads on them, as a wrench about each body's
 origin. This is the wrench that the joint must transmit. Its component along the joint's motion subspace vanishes for
-an ideal joint, which gives one equation per freedom; the rest is the joint's reaction.
+an ideal joint, which gives one equation per freedom; the rest is the joint's reaction. With numbers instead of linear
+forms this is the recursive Newton-Euler algorithm (Featherstone 2008, chapter 5).
 
 Vectors are in world axes if all rotations are about z, in body axes otherwise.
 """
@@ -85,7 +86,6 @@ class NewtonEulerDerivation:
         """generalized forces of springs and drives inside joints"""
         self.balanced: dict[tuple[str, int, int], Terms] | None = {} if traced else None
         """by part, rate and coefficient: the terms of the balance along a rate, each from a joint"""
-        self.constraints = cl.Constraints((), (), (), ())
 
     # -- inward recursion -----------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class NewtonEulerDerivation:
             return cl.coupled_constraint(self.m, row)
         slopes: list[Expr] = [0] * self.count
         if isinstance(row, cl.GapRow):
-            child, parent = self.m.point(*_of(row.child)), self.m.point(*_of(row.parent))
+            child, parent = self.m.point(*row.child), self.m.point(*row.parent)
             direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
             gap = vec.dot(vec.subtract(child, parent), direction)
             # a direction fixed in the parent rotates with it, so the reaction acts at the child's point
@@ -317,7 +317,7 @@ class NewtonEulerDerivation:
         for part in PARTS[1:]:
             found = rows.get(part, [{} for _ in range(count)])
             parts[part] = [vec.total([form.get(BIAS, 0), *direct[part][i]]) for i, form in enumerate(found)]
-        constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
+        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         kinetic = self._kinetic()
         blocks = Blocks(
             mass=mass,
@@ -394,7 +394,3 @@ class NewtonEulerDerivation:
             terms += [link.mass * vec.dot(u, u) / 2, vec.dot(here.w, self._spin_inertia(k, here.w)) / 2]
         terms += [rotor.inertia * self.m.rates[rotor.rate] ** 2 / 2 for rotor in self.m.rotors]
         return vec.total(terms)
-
-
-def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
-    return point.body, point.place

@@ -20,7 +20,7 @@ for prescribed motions: V = L_tau v + driven. Reactions do no work on these, L_t
 
 Closing joints are constraints on the same velocities, G_free V = b, hence G = G_free L_tau. The free bodies then give
 the reactions lambda (eqs 71-81): the joints supply M_free V' + Omega V - Q, joint by joint from the tips to ground,
-which solves L_lambda^T lambda = ... for a tree without forming L_lambda L_lambda^T.
+which for a tree solves the free-body equations for lambda without forming L_lambda L_lambda^T.
 
 Components are in body axes. If all rotations are about z they are in world axes, which keeps planar equations short:
 then V' is the rate in fixed axes, and the terms of Omega due to rotating axes, omega x m v and S x (omega x v), vanish.
@@ -49,7 +49,7 @@ from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.equations import PARTS, Equations, Transmitted, multiplier_symbols
+from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
 from pendula.equations.mechanism import Mechanism
@@ -108,11 +108,10 @@ class ProjectionDerivation:
         free = FreeBodies(mechanism)
         self.bodies, self.joint_motions = free.bodies, free.joint_motions
         self.in_time, self.slopes = free.in_time, free.slopes
-        self._products: dict[tuple[Expr, ...], Expr] = {}
+        self._dot = vec.Products()
         self.book = Book(traced=traced)
         self.forces: dict[str, list[Terms]] = {}
         self.mass_terms: list[list[Terms]] = []
-        self.constraints = cl.Constraints((), (), (), ())
 
     # -- loads as wrenches on free bodies -------------------------------------------------------
 
@@ -152,10 +151,10 @@ class ProjectionDerivation:
                     assert_never(load)
         return {part: {k: self._named(k, _sum(each)) for k, each in by.items()} for part, by in found.items()}
 
-    def _named(self, k: int, wrench: Wrench) -> Wrench:
-        hint = self.m.links[k].body
-        keep = self.tape.keep_all
-        return Wrench(keep(wrench.force, f"F__{hint}"), keep(wrench.moment, f"T__{hint}"))
+    def _named(self, k: int, wrench: Wrench, force: str = "F", moment: str = "T") -> Wrench:
+        """A wrench on body k whose long entries become named intermediates with these letters."""
+        hint, keep = self.m.links[k].body, self.tape.keep_all
+        return Wrench(keep(wrench.force, f"{force}__{hint}"), keep(wrench.moment, f"{moment}__{hint}"))
 
     def _body(self, name: str) -> FreeBody:
         return self.bodies[self.m.index[name]]
@@ -282,24 +281,13 @@ class ProjectionDerivation:
                 if j <= k:
                     terms[k][j] += column.work(V, W)
 
-    def _dot(self, a: vec.Vector, b: vec.Vector) -> Expr:
-        """A cached scalar product: in a chain most bodies have the same columns."""
-        key = (*a, *b)
-        found = self._products.get(key)
-        if found is None:
-            found = self._products[key] = vec.dot(a, b)
-        return found
-
     @cached_property
     def biases(self) -> Wrenches:
         """Bias force M_free (L_tau' v + driven') + Omega V of every body."""
-        found = {}
-        for k, body in enumerate(self.bodies):
-            hint = self.m.links[k].body
-            wrench = body.momentum(body.dv, body.dw) + body.omega_terms()
-            keep = self.tape.keep_all
-            found[k] = Wrench(keep(wrench.force, f"B__{hint}"), keep(wrench.moment, f"C__{hint}"))
-        return found
+        return {
+            k: self._named(k, body.momentum(body.dv, body.dw) + body.omega_terms(), "B", "C")
+            for k, body in enumerate(self.bodies)
+        }
 
     # -- closing joints -------------------------------------------------------------------------
 
@@ -308,16 +296,21 @@ class ProjectionDerivation:
         """Rows of G_free by name: the wrenches of a unit multiplier on the free bodies."""
         found = {}
         for row in self.rows:
-            if isinstance(row, cl.CoupledRow):  # acts inside joints
-                found[row.name] = FreeRow(row.gap, {})
-            else:
-                found[row.name] = self._gap_row(row) if isinstance(row, cl.GapRow) else self._angle_row(row)
+            match row:
+                case cl.GapRow():
+                    found[row.name] = self._gap_row(row)
+                case cl.AngleRow():
+                    found[row.name] = self._angle_row(row)
+                case cl.CoupledRow():
+                    found[row.name] = FreeRow(row.gap, {})  # acts inside joints
+                case _:
+                    assert_never(row)
         return found
 
     def _gap_row(self, row: cl.GapRow) -> FreeRow:
         """Gap = (child - parent) . direction; its rate includes the rotation of a direction fixed in a body."""
         direction = self.tape.keep_all(cl.world_axis(self.m, row.axis), "dir__closure")
-        gap = vec.subtract(self.m.point(*_of(row.child)), self.m.point(*_of(row.parent)))
+        gap = vec.subtract(self.m.point(*row.child), self.m.point(*row.parent))
         gap = self.tape.keep_all(gap, "gap__closure")
         acting: dict[int, list[Wrench]] = {}
         moved = []
@@ -380,7 +373,7 @@ class ProjectionDerivation:
     def _accelerations(self) -> list[tuple[vec.Vector, vec.Vector]]:
         """L_tau v' for every body, in symbols of v', by recursion from its parent's."""
         found: list[tuple[vec.Vector, vec.Vector]] = []
-        symbols = [se.Symbol(f"{v}'") for v in self.m.v]
+        symbols = acceleration_symbols(self.m.v)
 
         def along(columns: Columns) -> vec.Vector:
             terms = [vec.scale(symbols[k], x) for k, x in columns.items() if k < len(symbols)]
@@ -431,7 +424,7 @@ class ProjectionDerivation:
         self._project(rows["inertia"], self.biases, -1)
         self._inside_joints(rows)
         momenta = self.book.column(self.count)
-        moving = {k: self._momentum(k) for k in range(len(self.bodies))}
+        moving = {k: self._named(k, body.momentum(body.v, body.w), "p", "h") for k, body in enumerate(self.bodies)}
         self._project(momenta, moving)
         kinetic = [x / 2 for k, body in enumerate(self.bodies) for x in moving[k].work(body.v, body.w)]
         for rotor in self.m.rotors:
@@ -440,7 +433,7 @@ class ProjectionDerivation:
             rows["inertia"][rotor.rate].append(self.m.rotor_drag(rotor))
             momenta[rotor.rate].append(rotor.inertia * rate)
             kinetic.append(rotor.inertia * rate**2 / 2)
-        constraints = self.constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
+        constraints = cl.constraint_rows(self.m, self.rows, self._constraint)
         blocks = Blocks(
             mass=self._mass(),
             parts={part: [vec.total(terms) for terms in lists] for part, lists in rows.items()},
@@ -453,16 +446,7 @@ class ProjectionDerivation:
         )
         return gather(self.m, Projection.name, blocks)
 
-    def _momentum(self, k: int) -> Wrench:
-        body, hint = self.bodies[k], self.m.links[k].body
-        wrench = body.momentum(body.v, body.w)
-        return Wrench(self.tape.keep_all(wrench.force, f"p__{hint}"), self.tape.keep_all(wrench.moment, f"h__{hint}"))
-
 
 def _sum(wrenches: Sequence[Wrench]) -> Wrench:
     force = vec.add(*(w.force for w in wrenches))
     return Wrench(force, vec.add(*(w.moment for w in wrenches)))
-
-
-def _of(point: cl.Point) -> tuple[str, tuple[Expr, ...]]:
-    return point.body, point.place

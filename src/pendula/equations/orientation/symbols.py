@@ -57,11 +57,11 @@ def turn_ball(tape: Tape, template: Template, hint: str) -> TurnBall:
         omega: vec.Vector = v
     elif axes == "parent":
         if chart.name != QUATERNION:  # maximal coordinates define the entries of a quaternion after this step
-            matrix = _named(tape, matrix, f"R__{hint}_joint")
+            matrix = tape.keep_matrix(matrix, f"R__{hint}_joint")
         columns = matrix  # the columns of R^T are the rows of R
         omega = vec.times(vec.transposed(matrix), v)
     else:
-        L = _named(tape, velocity_map(tape, chart, q, "body", hint), f"L__{hint}")
+        L = tape.keep_matrix(velocity_map(tape, chart, q, "body", hint), f"L__{hint}")
         columns, omega = vec.transposed(L), tape.keep_all(vec.times(L, v), f"spin__{hint}")
     bias: vec.Vector = vec.NULL
     if axes == "rates":
@@ -76,8 +76,8 @@ def chart_rates(tape: Tape, template: Template, hint: str) -> list[Expr]:
         return list(v)
     chart = template.chart
     if chart.name == QUATERNION:
-        return _quaternion_rate(q, v, template.axes)
-    N = _named(tape, inverse_map(tape, chart, q, template.axes, hint), f"N__{hint}")
+        return quaternion_rate(q, v, template.axes)
+    N = tape.keep_matrix(inverse_map(tape, chart, q, template.axes, hint), f"N__{hint}")
     return vec.times(N, v)
 
 
@@ -100,8 +100,7 @@ def chart_quaternion(tape: Tape, chart: Chart, q: Sequence[Any], hint: str) -> t
     if chart.is_sequence:
         total: Sequence[Expr] = (1, 0, 0, 0)
         for letter, k in zip(chart.body_letters, chart.order, strict=True):
-            half = se.sympify(q[k]) / 2
-            total = times(total, [se.cos(half), *vec.scale(se.sin(half), AXES[letter])])
+            total = times(total, turn_quaternion(AXES[letter], q[k]))
         a, b, c, d = total
         return a, b, c, d
     quarter = tape.name(se.Add(*[x**2 for x in q]) / 4, f"quarter__{hint}")
@@ -126,7 +125,18 @@ def times(a: Sequence[Expr], b: Sequence[Expr]) -> list[Expr]:
     return [scalar, *vec.add(vec.scale(w, v), vec.scale(s, u), vec.cross(u, v))]
 
 
-def _quaternion_rate(q: Sequence[Any], omega: Sequence[Any], axes: Axes) -> list[Expr]:
+def conjugate(q: Sequence[Expr]) -> list[Expr]:
+    """The conjugate of a quaternion: the inverse rotation, if it is a unit quaternion."""
+    return [q[0], *vec.scale(-1, q[1:])]
+
+
+def turn_quaternion(axis: vec.Vector, angle: Expr) -> list[Expr]:
+    """The unit quaternion of a rotation about a unit axis, scalar first."""
+    half = se.sympify(angle) / 2
+    return [se.cos(half), *vec.scale(se.sin(half), axis)]
+
+
+def quaternion_rate(q: Sequence[Any], omega: Sequence[Any], axes: Axes) -> list[Expr]:
     """q' = q * (0, omega)/2 for omega in rotated axes, (0, omega) * q/2 for omega in those before the rotation."""
     w, x, y, z = q
     a, b, c = (o / 2 for o in omega)
@@ -204,9 +214,8 @@ def _skews(tape: Tape, q: Sequence[Any], hint: str) -> tuple[Expr, vec.Matrix, v
     """Square of a rotation vector r, [r] and [r]^2."""
     x, y, z = q
     square = tape.name(x**2 + y**2 + z**2, f"square__{hint}")
-    skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
     twice = ((-(y**2) - z**2, x * y, x * z), (x * y, -(x**2) - z**2, y * z), (x * z, y * z, -(x**2) - y**2))
-    return square, skew, twice
+    return square, vec.skew(q), twice
 
 
 def _combined(first: Expr, second: Expr, skew: vec.Matrix, twice: vec.Matrix) -> vec.Matrix:
@@ -225,11 +234,3 @@ def stumpff(tape: Tape, n: int, square: Expr, hint: str) -> Expr:
     for m in range(n % 2 + 2, n + 1, 2):
         closed = (se.Rational(1, math.factorial(m - 2)) - closed) / square
     return tape.name(se.Piecewise((series, square < SMALL), (closed, True)), f"c{n}__{hint}")
-
-
-def _named(tape: Tape, matrix: vec.Matrix, hint: str) -> vec.Matrix:
-    """A matrix whose long entries become named intermediates."""
-    return [
-        [tape.keep(se.sympify(x), f"{hint}_{a}{b}") for b, x in zip("xyzw", row, strict=False)]
-        for a, row in zip("xyz", matrix, strict=True)
-    ]

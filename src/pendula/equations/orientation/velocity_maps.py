@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import symengine as se
 
+from pendula.equations import vectors as vec
 from pendula.equations.orientation.symbols import velocity_map
 from pendula.equations.tape import Tape
 from pendula.library.lookup import model_of
@@ -26,7 +27,7 @@ class VelocityMap:
         axes: "body" or "parent".
         coordinates: names of the entries of q.
         L: three rows of SymEngine expressions.
-        functions: functions that the entries use, by name: those of a rotation vector.
+        functions: definitions of the functions of a rotation vector that the entries use, by name.
 
     Example:
         >>> import pendula
@@ -73,7 +74,7 @@ def velocity_maps(model: Model | str, axes: Literal["parent", "body"] = "parent"
 
     Args:
         model: a model, or the name of a library mechanism.
-        axes: those of the joint's "parent" side or of the "body".
+        axes: "parent" for the axes of the joint's parent side, or "body".
 
     Example:
         >>> print(velocity_maps("spatial-rod")[0])
@@ -101,22 +102,14 @@ def _plain(chart: Any, q: list[Any], axes: Literal["parent", "body"]) -> tuple[t
     """L with sines and cosines written out."""
     tape = Tape()
     rows = velocity_map(tape, chart, q, axes, "map")
-    return tuple(tuple(_flat(tape, x) for x in row) for row in rows)
-
-
-def _flat(tape: Tape, expression: Any) -> Any:
-    expression = se.sympify(expression)
-    while named := [s for s in expression.free_symbols if s in tape.definitions]:
-        expression = expression.subs({s: tape.definitions[s] for s in named})
-    return expression
+    return tuple(tuple(tape.inline(x) for x in row) for row in rows)
 
 
 def _of_vector(q: list[Any], axes: str) -> tuple[tuple[tuple[Any, ...], ...], dict[str, str]]:
     """L = 1 -+ c2 [r] + c3 [r]^2 of a rotation vector r, with the functions c2 and c3 of its length by name."""
-    x, y, z = q
     c2, c3 = se.Symbol("c2"), se.Symbol("c3")
     sign = -1 if axes == "body" else 1
-    skew = ((0, -z, y), (z, 0, -x), (-y, x, 0))
+    skew = vec.skew(q)
     L = tuple(
         tuple(
             (1 - c3 * sum(e**2 for k, e in enumerate(q) if k != i) if i == j else c3 * q[i] * q[j])

@@ -1,1 +1,1 @@
-"""Output of equations: text, LaTeX, MathML, Python, C, JSON."""
+"""Output of equations: text, LaTeX, MathML, JSON, and programs in several languages."""

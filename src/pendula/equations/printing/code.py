@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import symengine as se
@@ -64,6 +64,8 @@ PYTHON = Language(
     truths=("False", "True"),
     integers=True,
 )
+PLAIN = replace(PYTHON, prefix="", pi="pi")
+"""The expression language of model files: Python without the name of its module."""
 C = Language("c")
 
 SPELLED: Column[str] = Column(
@@ -193,6 +195,8 @@ def _condition(e: Any, language: Language) -> str:
         return "(" + word.join(_condition(a, language) for a in e.args) + ")"
     if isinstance(e, se.Not):
         return language.negation.format(_condition(e.args[0], language))
-    sign = {"StrictLessThan": "<", "LessThan": "<="}[type(e).__name__]
+    sign = {"StrictLessThan": "<", "LessThan": "<="}.get(type(e).__name__)
+    if sign is None:
+        raise NotSupported(f"there is no {language.title} for the condition {e}")
     a, b = (_write(x, language)[0] for x in e.args)
     return f"({a} {sign} {b})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +31,8 @@ def count(equations: Equations) -> Counts:
     table = dict(equations.definitions)
     size: dict[Any, int] = {}
     for symbol, expression in equations.definitions:
-        size[symbol] = _written_out(se.sympify(expression), size)
-    sizes = [_written_out(e, size) for e in outputs]
+        size[symbol] = written_out(se.sympify(expression), size)
+    sizes = [written_out(e, size) for e in outputs]
     seen: set[Any] = set()
     used: set[Any] = set()
     shared = 0
@@ -58,9 +59,9 @@ def _own_operations(e: Any, args: tuple[Any, ...]) -> int:
     return len(args) - 1 if e.is_Add or e.is_Mul else 1
 
 
-def _written_out(e: Any, size: dict[Any, int]) -> int:
-    """Operations of an expression with the sizes of its intermediates."""
+def written_out(e: Any, size: Mapping[Any, int]) -> int:
+    """Operations of a SymEngine expression with every intermediate substituted, given the sizes of these."""
     if isinstance(e, se.Symbol):
         return size.get(e, 0)
     args = e.args
-    return _own_operations(e, args) + sum(_written_out(a, size) for a in args)
+    return _own_operations(e, args) + sum(written_out(a, size) for a in args)

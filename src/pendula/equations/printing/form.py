@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import symengine as se
 
-from pendula.equations.equations import PARTS, Equations
+from pendula.equations.equations import PARTS, Equations, symbols_in
 from pendula.equations.matrix import entries
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.tidy import LARGEST, tidy, tidy_engine
 from pendula.equations.simplify.polynomial import Ring
 from pendula.equations.simplify.recipe import ALLOWED, Points
-from pendula.equations.simplify.sizes import operations, terms
+from pendula.equations.simplify.sizes import Size, operations, size_of
 from pendula.equations.simplify.steps import pythagoras
 from pendula.equations.tape import is_zero
 
@@ -47,7 +46,6 @@ class Form:
     def __init__(self, eq: Equations) -> None:
         self.eq, self.small = eq, is_small(eq)
         self.definitions = () if self.small else tuple(used_intermediates(eq))
-
         self._turns = [] if self.small else _turns_of(eq)
 
     def __call__(self, e: Any) -> Any:
@@ -61,27 +59,19 @@ class Form:
         return tidy_engine(self.eq.inline(e), self.eq.v) if self.small else self(e)
 
 
-@dataclass(frozen=True)
-class Printed:
-    """Sizes of what is printed of M (its lower half) and of the parts of f, with the named intermediates."""
-
-    terms: int
-    operations: int
-
-
-def count_printed(eq: Equations) -> Printed:
-    """Terms and operations as printed; of the symmetric M one half counts.
+def count_printed(eq: Equations) -> Size:
+    """The size of M, of the parts of f and of the named intermediates as printed; one half of the symmetric M counts.
 
     Example:
         >>> from pendula import derive, library
         >>> count_printed(derive(library.double_pendulum(), "lagrange"))
-        Printed(terms=17, operations=55)
+        Size(terms=17, operations=55)
     """
     form = Form(eq)
     shown = [form(x) for i, j, x in entries(eq.M) if j <= i]
     shown += [form(x) for part in PARTS for x in eq.parts.free[part] if not is_zero(x)]
     shown += [form(e) for _, e in form.definitions]
-    return Printed(sum(map(terms, shown)), sum(map(operations, shown)))
+    return size_of(shown)
 
 
 def _turns_of(eq: Equations) -> list[tuple[Any, Any, Any]]:
@@ -124,12 +114,5 @@ def used_intermediates(eq: Equations, outputs: Sequence[Any] | None = None) -> l
     if outputs is None:
         outputs = [x for matrix in (eq.M, eq.G) for _, _, x in entries(matrix)]
         outputs += [*eq.f, *eq.b, *eq.c, *eq.g, *eq.qdot, *eq.readings.values()]
-    table = {s: se.sympify(e) for s, e in eq.definitions}
-    wanted: set[Any] = set()
-    stack = [s for e in outputs for s in se.sympify(e).free_symbols]
-    while stack:
-        s = stack.pop()
-        if s in table and s not in wanted:
-            wanted.add(s)
-            stack.extend(table[s].free_symbols)
+    wanted = symbols_in(eq, outputs)
     return [(s, e) for s, e in eq.definitions if s in wanted]

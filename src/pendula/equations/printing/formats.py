@@ -1,4 +1,4 @@
-"""Writes equations as text, LaTeX or JSON, and the entry for all formats."""
+"""Prints equations in any registered format, and writes them as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pendula.equations.derive import equations_of
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.printing import code
 from pendula.equations.printing.counts import count
-from pendula.equations.printing.form import WORDS as WORDS
 from pendula.equations.printing.form import Form, count_printed
 from pendula.formats import formats
 from pendula.model.model import Model
@@ -30,26 +29,12 @@ def print_equations(equations: Equations | Model | str, format: str = "text") ->
     return str(formats("Equations")[format](equations_of(equations, "print_equations")))
 
 
-def as_text(eq: Equations) -> str:
-    """Equations as text in 80 columns."""
-    from pendula.equations.printing.text import write_text
-
-    return write_text(eq)
-
-
-def as_latex(eq: Equations) -> str:
-    """Equations as LaTeX."""
-    from pendula.equations.printing.latex import write_latex
-
-    return write_latex(eq)
-
-
 def as_json(eq: Equations) -> str:
     """Equations as JSON."""
     form = Form(eq)
 
     def text(e: Any) -> str:
-        return code.write(form.in_program(e), code.PYTHON).replace("math.", "")
+        return code.write(form.in_program(e), code.PLAIN)
 
     sizes, printed = count(eq), count_printed(eq)
     data = {

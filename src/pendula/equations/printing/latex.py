@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from pendula.equations.equations import Equations
@@ -36,11 +37,6 @@ def write_latex(eq: Equations) -> str:
     return "\n".join([*lines, r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}"])
 
 
-def name_of(eq: Equations, name: str) -> str:
-    """A name as LaTeX; coordinates of a body get the body as index: ``upper_x_dot`` is the rate of x of "upper"."""
-    return Writer(LATEX, eq).name(name)
-
-
 def latex_name(name: str) -> str:
     """A name as LaTeX; names of several letters are upright.
 
@@ -58,8 +54,12 @@ _WORDS = (r"\mathrm{", r"\dot{\mathrm{")
 _SIGNS = {"<=": r"\leq", ">=": r"\geq", "==": "=", "!=": r"\neq"}
 
 
+@dataclass(frozen=True)
 class _Latex:
     """The notation of LaTeX; see :class:`pendula.equations.printing.walk.Notation`."""
+
+    bare: bool = False
+    """whether a function of one symbol has no parentheses, as in textbooks"""
 
     def symbol(self, letter: str, indices: Sequence[str], *, dotted: bool = False) -> str:
         text = self._letter(letter)
@@ -103,7 +103,7 @@ class _Latex:
             return f"{shown}^{{{power}}}" if power else shown
         word = rf"\{name}" if name in _OWN else rf"\operatorname{{{name}}}"
         raised = f"{word}^{{{power}}}" if power else word
-        return rf"{raised}{{\left({', '.join(args)} \right)}}"
+        return f"{raised} {args[0]}" if plain and self.bare else rf"{raised}{{\left({', '.join(args)} \right)}}"
 
     def fenced(self, inside: str) -> str:
         return rf"\left({inside}\right)"
@@ -136,3 +136,5 @@ class _Latex:
 
 LATEX: Notation = _Latex()
 """LaTeX as a notation."""
+BARE_LATEX: Notation = _Latex(bare=True)
+"""The same with functions of one symbol without parentheses."""

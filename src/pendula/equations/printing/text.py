@@ -42,10 +42,9 @@ def write_text(eq: Equations) -> str:
         if rows:
             lines += ["", f"{f}, {WORDS[part]}:"]
             lines += [f"  {f}[{s}] = {text}" for s, text in rows]
-    moving = [(q, show(e)) for q, e in zip(eq.q, eq.qdot, strict=True) if str(e) != f"{q}_dot"]
-    if moving:
+    if eq.other_rates:
         lines += ["", "rates of coordinates that are not speeds:"]
-        lines += [f"  {q}' = {rate}" for q, rate in moving]
+        lines += [f"  {q}' = {show(rate)}" for q, rate in eq.other_rates]
     if eq.drives:
         lines += ["", "prescribed motions:"]
         lines += [f"  {d.name} = {d.value}" for d in eq.drives]

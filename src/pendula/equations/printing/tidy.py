@@ -33,6 +33,6 @@ def _shortest(expression: Any, rates: tuple[Any, ...]) -> Any:
 
 
 def _held(e: Any) -> tuple[Any, dict[Any, Any]]:
-    """An expression with symbols in place of its cases, which SymPy would rewrite, and what they stand for."""
+    """An expression with symbols in place of its cases, which SymPy would rewrite, and the cases by symbol."""
     cases = {se.Symbol(f"case__{k}"): x for k, x in enumerate(sorted(e.atoms(se.Piecewise), key=str))}
     return e.xreplace({x: s for s, x in cases.items()}) if cases else e, cases

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.matrix import Matrix, entries
 from pendula.equations.printing.form import WORDS, Form
 from pendula.equations.printing.names import block_names, parts_of_name
+from pendula.equations.simplify.recipe import as_sympy
 from pendula.equations.tape import is_zero
 
 WIDEST = 10
@@ -80,13 +81,23 @@ class Notation(Protocol):
 
 
 class Writer:
-    """Writes SymPy expressions in a notation; coordinates of a body get the body as index if ``eq`` has such."""
+    """Writes SymPy expressions in a notation.
 
-    def __init__(self, notation: Notation, eq: Equations | None = None) -> None:
-        self.notation, self.eq = notation, eq
+    Args:
+        notation: how the pieces are written.
+        eq: the equations, if names of their coordinates occur: those of a body get the body as index.
+        spell: writes names instead, if they need more than a letter with indices.
+    """
+
+    def __init__(
+        self, notation: Notation, eq: Equations | None = None, spell: Callable[[str], str] | None = None
+    ) -> None:
+        self.notation, self.eq, self._spell = notation, eq, spell
 
     def name(self, name: str) -> str:
         """A name of the equations."""
+        if self._spell is not None:
+            return self._spell(name)
         letter, indices, dotted = parts_of_name(name, self.eq)
         return self.notation.symbol(letter, indices, dotted=dotted)
 
@@ -189,8 +200,7 @@ class Formulas:
 
     def show(self, e: Any) -> str:
         """An expression of the equations in its printed form."""
-        form = self.form(e)
-        form = form._sympy_() if hasattr(form, "_sympy_") else form
+        form = as_sympy(self.form(e))
         if form not in self._known:
             self._known[form] = self.writer.write(form)
         return self._known[form]
@@ -226,8 +236,7 @@ class Formulas:
         for part in self.parts:
             label = self.n.sum([(True, block[part])]) if part in MINUS_PARTS else block[part]
             found += self._column(WORDS[part], label, eq.parts.free[part], whole=part in ("applied",))
-        moving = [(q, e) for q, e in zip(eq.q, eq.qdot, strict=True) if str(e) != f"{q}_dot"]
-        found += [("rates of coordinates", name(f"{q}_dot"), show(e)) for q, e in moving]
+        found += [("rates of coordinates", name(f"{q}_dot"), show(e)) for q, e in eq.other_rates]
         if self.form.small:
             found += [("prescribed motions", name(d.name), show(d.value)) for d in eq.drives]
         if eq.g:
@@ -246,7 +255,7 @@ class Formulas:
         return [(words, self.n.indexed(name, f"{i + 1},{j + 1}"), text) for i, j, text in shown]
 
     def _column(self, words: str, name: str, column: Sequence[Any], *, whole: bool = True) -> list[Equation]:
-        """A column in brackets, or its entries one by one if it is too long; a name of several pieces gets fences."""
+        """A column in brackets, or its entries one by one if it is too long; a composite name gets parentheses."""
         if len(column) <= WIDEST:
             return [(words, name, self.n.matrix([[self.show(x)] for x in column]))]
         piece = name if whole else self.n.fenced(name)

@@ -7,13 +7,11 @@ from typing import Any
 
 import symengine as se
 
-from pendula.equations.equations import Equations
-from pendula.equations.tape import Expr
+from pendula.equations.equations import Equations, inlined, symbols_in
+from pendula.equations.tape import Expr, substituted
 
 MOST_SINES = 13
-"""powers of sines below this are expressed by cosines where an expression may vanish"""
-
-
+"""powers of sines below this are expressed by cosines to decide whether an expression vanishes"""
 PARTS_OF_A_TURN = 12
 """poles of coordinates are multiples of pi/12"""
 MOST_EXPANDED = 6
@@ -27,14 +25,14 @@ def forces_at_rest(eq: Equations, zeros: Collection[Any]) -> list[Expr]:
     are expanded only where that makes a force shorter: bounds of the squares in a spring's length are narrower.
     """
     table = _table(eq, zeros)
-    return [_shorter(_substituted(row, table), (*eq.q, eq.t)) for row in eq.f]
+    return [_shorter(substituted(row, table), (*eq.q, eq.t)) for row in eq.f]
 
 
 def loops_at_rest(eq: Equations, zeros: Collection[Any]) -> tuple[list[list[Expr]], list[Expr]]:
     """G and g of closed loops with some symbols set to zero, row by row; for small systems."""
     table = _table(eq, zeros)
-    G = [[se.expand(_substituted(x, table)) for x in row] for row in eq.G]
-    return G, [se.expand(_substituted(row, table)) for row in eq.g]
+    G = [[se.expand(substituted(x, table)) for x in row] for row in eq.G]
+    return G, [se.expand(substituted(row, table)) for row in eq.g]
 
 
 def motion_rows(eq: Equations, zeros: Collection[Any], expanded: bool) -> tuple[list[Any], list[list[Any]]]:
@@ -50,7 +48,7 @@ def motion_rows(eq: Equations, zeros: Collection[Any], expanded: bool) -> tuple[
     def read(x: Expr) -> Any:
         if not expanded:
             return se.sympify(x)
-        return _without_idle_symbols(se.expand(_substituted(x, table)), (eq.t,))
+        return _without_idle_symbols(se.expand(substituted(x, table)), (eq.t,))
 
     return [read(row) for row in eq.f], [[read(x) for x in row] for row in eq.M]
 
@@ -109,13 +107,13 @@ def applied_have_potential(eq: Equations, constant: Collection[Any], values: Map
 
 
 def fault_at_pole(eq: Equations, pole: Mapping[Any, int], idle: Collection[Any], forces: Collection[Any]) -> str:
-    """Why a point is no pole at which all forces vanish; empty if it is one, for all values of idle coordinates.
+    """Why not all forces vanish at a pole of the coordinates; empty if they do, for all values of idle coordinates.
 
     Args:
         eq: the equations.
         pole: coordinates as multiples of pi/12.
-        idle: coordinates that are not to move any body there.
-        forces: those at rest.
+        idle: coordinates that must not move any body there.
+        forces: the generalized forces at rest.
     """
     at = {symbol: se.Rational(k, PARTS_OF_A_TURN) * se.pi for symbol, k in pole.items()}
     if not all(vanishes(se.sympify(row).subs(at)) for row in forces):
@@ -142,30 +140,9 @@ def occurs_in_masses(eq: Equations, symbol: Any, values: Mapping[Any, float]) ->
     return not all(vanishes(eq.inline(x).subs(same).diff(symbol)) for x in entries)
 
 
-def symbols_in(eq: Equations, expressions: Collection[Any]) -> set[Any]:
-    """All symbols that expressions contain, directly or through intermediates."""
-    definitions = {symbol: se.sympify(e).free_symbols for symbol, e in eq.definitions}
-    found: set[Any] = set()
-    left = set().union(*(se.sympify(e).free_symbols for e in expressions))
-    while left:
-        symbol = left.pop()
-        if symbol not in found:
-            found.add(symbol)
-            left |= definitions.get(symbol, set())
-    return found
-
-
 def _table(eq: Equations, zeros: Collection[Any]) -> dict[Any, Any]:
     """Substitutions for zero symbols and for named intermediates."""
-    table: dict[Any, Any] = {symbol: se.Integer(0) for symbol in zeros}
-    for symbol, expression in eq.definitions:
-        table[symbol] = _substituted(expression, table)
-    return table
-
-
-def _substituted(expression: Expr, table: dict[Any, Any]) -> Any:
-    expression = se.sympify(expression)
-    return expression.subs({s: table[s] for s in expression.free_symbols if s in table})
+    return inlined(eq.definitions, dict.fromkeys(zeros, se.Integer(0)))
 
 
 def _shorter(row: Any, symbols: tuple[Any, ...]) -> Any:

@@ -3,7 +3,7 @@
 The unknowns of a quaternion are its four components; the norm is one more equation. Both signs of a quaternion are the
 same rotation, so its first component is nonnegative, up to an overlap. Where forces do not change as a body turns about
 an axis of its parent side, or about its own axis, equilibria form circles. Symbolic derivatives of the equations decide
-that, and one pose of each circle is kept: for turns about z the one with q3 = 0 (a patch with q0 > 0) or with q2 = 0 (a
+that, and one pose represents each circle: for turns about z the one with q3 = 0 (a patch with q0 > 0) or with q2 = 0 (a
 patch with q1 > 0), and with both symmetries the one that is turned about x alone.
 """
 
@@ -17,9 +17,10 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.equations import Equations
+from pendula.equations.orientation.symbols import times
 
 REACH = 1.01
-"""components of a unit quaternion are searched up to this"""
+"""the search covers components of a unit quaternion up to this value"""
 BACK = 0.0437
 """overlap of the two signs of a quaternion"""
 FIRST = 0.6537
@@ -30,17 +31,8 @@ MOST_POWERS = 17
 MOST_TERMS = 20_000
 """expressions with more operations are not examined for symmetries"""
 
-Quaternion = tuple[Any, Any, Any, Any]
-
-
-def times(a: Sequence[Any], b: Sequence[Any]) -> Quaternion:
-    """The product of two quaternions."""
-    return (
-        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
-    )
+Quaternion = Sequence[Any]
+"""Four components, scalar first."""
 
 
 def unit(axis: int) -> Quaternion:
@@ -86,7 +78,7 @@ class Ball:
         return se.Add(*[x**2 for x in self.q]) - 1
 
     def vanishes(self, e: Any) -> bool:
-        """Whether an expression is zero for all quaternions of norm 1; False if that is not found out."""
+        """Whether an expression is zero for all quaternions of norm 1; False if this cannot be decided."""
         return bool(self.reduced(e) == 0)
 
     def reduced(self, e: Any) -> Any:
@@ -118,7 +110,7 @@ class Ball:
     def symmetric(self, others: Sequence[Any], axis: int, own: bool) -> bool:
         """Whether turns about an axis of the body side (``own``) or of the parent side leave the equations unchanged.
 
-        The torque about that axis has to vanish as well. ``others`` are the forces on all other speeds.
+        The torque about that axis must also vanish. ``others`` are the forces on all other speeds.
         """
         turned = times(self.q, unit(axis)) if own else times(unit(axis), self.q)
         idle, seen = (self.inner, self.outer) if own else (self.outer, self.inner)
@@ -163,7 +155,7 @@ def parts_of(ball: Ball, others: Sequence[Any]) -> tuple[list[Part], str]:
     axis = outer if outer is not None else inner
     near, far = (-REACH, REACH), (-BACK, REACH)
     if axis is None:
-        return [Part(ball.q, ball.q, (far, near, near, near), ball.inner, ((0, 1, 2, 3),))], ""
+        return [Part(ball.q, tuple(ball.q), (far, near, near, near), ball.inner, ((0, 1, 2, 3),))], ""
     torques = ball.inner if outer is None else ball.outer
     rows = tuple(t for k, t in enumerate(torques) if k != axis)
     first, second = (axis + 1) % 3 + 1, (axis + 2) % 3 + 1

@@ -39,12 +39,12 @@ class SleepingForms:
 
 
 def sleeping_forms(eq: Equations, forces: list[Any], M: list[list[Any]], at: Mapping[Any, int]) -> SleepingForms | None:
-    """The forms of a body with a fixed point; None if the fixed axis is no symmetry, or the body does not sleep.
+    """The forms of a body with a fixed point; None if the fixed axis is no symmetry axis, or the body does not sleep.
 
     Args:
         eq: equations in three angles about x, y, z in a cyclic order, with their rates as speeds.
-        forces: those at rest.
-        M: the masses.
+        forces: the generalized forces at rest.
+        M: the mass matrix.
         at: the first two angles, as multiples of pi/12.
     """
     a, c = eq.q[:2], eq.q[2]

@@ -1,4 +1,4 @@
-"""Sines and cosines of sums and multiples written in those of the angles they consist of."""
+"""Sines and cosines of sums and multiples of angles, written with the sines and cosines of the single angles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_TURNS = 3
 def apart(e: Any) -> Any:
     """An expression in which cos 2x, sin(x + y) and the like are taken apart, if their angles also occur elsewhere.
 
-    Otherwise x and 2x would be different variables, and terms that cancel would not be seen to do so.
+    Otherwise x and 2x would be different variables, and terms that cancel would go unnoticed.
 
     Example:
         >>> x, y = se.symbols("x y")
@@ -38,7 +38,7 @@ def apart(e: Any) -> Any:
 
 
 def _parts(angle: Any) -> tuple[tuple[Any, int], ...]:
-    """(angle, whole number of times) in a sum; empty if it is not to be taken apart."""
+    """(angle, integer factor) of every term of a sum; empty if the sum is not to be taken apart."""
     found = []
     angle = se.expand(angle)
     for term in angle.args if angle.is_Add else (angle,):

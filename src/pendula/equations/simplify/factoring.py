@@ -21,7 +21,7 @@ def factored(polynomial: Polynomial, ring: Ring, rates: Container[int]) -> Any:
     """The SymPy expression with the least effort to read among a few ways to collect and factor.
 
     Args:
-        polynomial: what to write.
+        polynomial: the polynomial to write.
         ring: its generators.
         rates: generators in whose products terms are collected.
     """
@@ -31,13 +31,13 @@ def factored(polynomial: Polynomial, ring: Ring, rates: Container[int]) -> Any:
         return sympy.Integer(0)
     outside, inside = _content(polynomial)
     found = [_with(outside, _inner(inside, ring, rates), ring)]
-    if not outside[0] and len(polynomial) > 1:  # a number alone may as well stay in the terms
+    if not outside[0] and len(polynomial) > 1:  # a numerical factor may just as well stay in the terms
         found.append(_inner(polynomial, ring, rates))
     return positive_first(min(found, key=readability))
 
 
 def readability(e: Any) -> tuple[int, int]:
-    """What to minimize."""
+    """The measure that simplification minimizes: effort to read, then length."""
     return effort(e), len(str(e))
 
 
@@ -140,7 +140,7 @@ def _split(polynomial: Polynomial, test: Callable[[int], bool]) -> dict[Monomial
 
 
 def _content(polynomial: Polynomial) -> tuple[tuple[Monomial, Any], Polynomial]:
-    """The common factor (monomial and number) of all terms, and what is left."""
+    """The common factor (monomial and number) of all terms, and the remaining polynomial."""
     monomials = [dict(m) for m in polynomial]
     common = {k: min(m.get(k, 0) for m in monomials) for k in {k for m in monomials for k in m}}
     outside = tuple(sorted((k, p) for k, p in common.items() if p))
@@ -150,7 +150,7 @@ def _content(polynomial: Polynomial) -> tuple[tuple[Monomial, Any], Polynomial]:
 
 
 def _number(values: list[Any]) -> Any:
-    """The greatest common divisor, negative if most terms are, or half of them and the first."""
+    """The greatest common divisor; negative if most terms are, or if half of them are and the first is."""
     if not all(isinstance(x, Fraction) for x in values):
         return values[0] if len(values) == 1 else Fraction(1)
     above = reduce(gcd, (abs(x.numerator) for x in values))

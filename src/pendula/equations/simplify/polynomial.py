@@ -33,7 +33,7 @@ class Ring:
         self._sympy: dict[int, Any] = {}
 
     def generator(self, e: Any) -> int:
-        """The generator that stands for an expression in one piece."""
+        """The generator of an expression that is not taken apart."""
         if e not in self._index:
             self._index[e] = len(self.generators)
             self.generators.append(e)
@@ -143,8 +143,38 @@ def times(a: Monomial, b: Iterable[tuple[int, int]]) -> Monomial:
     return tuple(sorted((k, p) for k, p in powers.items() if p))
 
 
+def with_square(polynomial: Polynomial, gone: int, square: Polynomial) -> Polynomial:
+    """A polynomial in which the even powers of a generator are replaced by powers of what its square equals."""
+    powers: list[Polynomial] = [{ONE: 1}]
+    found: Polynomial = {}
+    for monomial, x in polynomial.items():
+        half = dict(monomial).get(gone, 0) // 2
+        if half < 1:
+            add_to(found, monomial, x)
+            continue
+        while len(powers) <= half:
+            powers.append(_product(powers[-1], square))
+        rest = times(monomial, [(gone, -2 * half)])
+        for factor, y in powers[half].items():
+            add_to(found, times(rest, factor), x * y)
+    return found
+
+
+def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+    found: Polynomial = {}
+    for left, x in a.items():
+        for right, y in b.items():
+            add_to(found, times(left, right), x * y)
+    return found
+
+
+def size(polynomial: Polynomial) -> tuple[int, int]:
+    """Number of terms, and the sum of all exponents."""
+    return len(polynomial), sum(abs(p) for monomial in polynomial for _, p in monomial)
+
+
 def expanded_terms(e: Any) -> int:
-    """How many terms an expression has at most once it is expanded (like terms are counted apart)."""
+    """An upper bound on the number of terms after expansion (like terms are counted separately)."""
     args = e.args
     if not args:
         return 1

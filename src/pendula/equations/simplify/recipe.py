@@ -47,7 +47,12 @@ def simplified(expression: Any, rates: Sequence[Any] = ()) -> Any:
     form = expression
     for step in forms(expression, rates):
         form = step.form
-    return form._sympy_() if hasattr(form, "_sympy_") else form
+    return as_sympy(form)
+
+
+def as_sympy(e: Any) -> Any:
+    """An expression of SymEngine or SymPy as one of SymPy."""
+    return e._sympy_() if hasattr(e, "_sympy_") else e
 
 
 class Step(NamedTuple):
@@ -57,13 +62,13 @@ class Step(NamedTuple):
     form: Any
     """a SymEngine expression; of the last step a SymPy expression"""
     change: float
-    """how much the step changed values, relatively; if more than ``ALLOWED``, ``form`` is that before the step"""
+    """largest relative change of a value by the step; if above ``ALLOWED``, ``form`` is the form before the step"""
 
 
 def forms(expression: Any, rates: Sequence[Any] = (), surface: Surface = FLAT) -> Iterator[Step]:
-    """The form after every step; the last is the one that is easiest to read of all.
+    """The form after every step; the last one is the most readable of all.
 
-    A step that changes a value is not taken. An expression that is too long to be expanded has no forms.
+    A step that would change a value is skipped. An expression that is too long to expand has no forms.
 
     Args:
         expression: a SymEngine expression.
@@ -91,7 +96,7 @@ def forms(expression: Any, rates: Sequence[Any] = (), surface: Surface = FLAT) -
     if change <= ALLOWED:
         found.append(last)
     best = min(dict.fromkeys(reversed(found)), key=readability)
-    yield Step(FACTORED, best._sympy_() if hasattr(best, "_sympy_") else best, change)
+    yield Step(FACTORED, as_sympy(best), change)
 
 
 class Points:

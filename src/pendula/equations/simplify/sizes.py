@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Size:
+    """Terms and operations as printed, over all of some expressions."""
+
+    terms: int
+    operations: int
+
+
+def size_of(expressions: Iterable[Any]) -> Size:
+    """The size of some expressions together."""
+    shown = list(expressions)
+    return Size(sum(map(terms, shown)), sum(map(operations, shown)))
 
 
 def terms(e: Any) -> int:

@@ -1,12 +1,10 @@
-"""The rewritings of trigonometric polynomials; each gives an equal polynomial, on the way to fewer terms."""
+"""Rewritings of trigonometric polynomials: each returns an equal polynomial, usually with fewer terms."""
 
 from __future__ import annotations
 
 from itertools import combinations, product
-from math import comb
-from typing import Any
 
-from pendula.equations.simplify.polynomial import Polynomial, Ring, add_to, times
+from pendula.equations.simplify.polynomial import ONE, Polynomial, Ring, add_to, size, times, with_square
 
 MOST_CHOICES = 6
 """Angles up to which all choices between sine and cosine are tried; beyond, one angle at a time."""
@@ -33,10 +31,10 @@ def pythagoras(polynomial: Polynomial, ring: Ring) -> Polynomial:
             for (sine, cosine), swap in zip(squared, choice, strict=True):
                 candidate = _without_square(candidate, *((cosine, sine) if swap else (sine, cosine)))
             found.append(candidate)
-        return min(found, key=lambda p: (_size(sums_of_angles(pairs(p, ring), ring)), _size(p)))
+        return min(found, key=lambda p: (size(sums_of_angles(pairs(p, ring), ring)), size(p)))
     for sine, cosine in squared:
         forms = [polynomial, _without_square(polynomial, sine, cosine), _without_square(polynomial, cosine, sine)]
-        polynomial = min(forms, key=_size)
+        polynomial = min(forms, key=size)
     return polynomial
 
 
@@ -123,22 +121,8 @@ def _double_angles(polynomial: Polynomial, ring: Ring) -> Polynomial:
 
 def _without_square(polynomial: Polynomial, gone: int, kept: int) -> Polynomial:
     """Even powers of one generator replaced: gone^2 = 1 - kept^2."""
-    found: Polynomial = {}
-    for monomial, x in polynomial.items():
-        power = dict(monomial).get(gone, 0)
-        half = power // 2
-        if half < 1:
-            add_to(found, monomial, x)
-            continue
-        rest = times(monomial, [(gone, -2 * half)])
-        for k in range(half + 1):
-            add_to(found, times(rest, [(kept, 2 * k)]), x * comb(half, k) * (-1) ** k)
-    return found
+    return with_square(polynomial, gone, {ONE: 1, ((kept, 2),): -1})
 
 
 def _squares(polynomial: Polynomial, generator: int) -> bool:
     return any(k == generator and p >= 2 for monomial in polynomial for k, p in monomial)
-
-
-def _size(polynomial: Polynomial) -> tuple[Any, ...]:
-    return len(polynomial), sum(abs(p) for monomial in polynomial for _, p in monomial)

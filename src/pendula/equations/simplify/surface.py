@@ -14,7 +14,7 @@ from typing import Any
 
 import symengine as se
 
-from pendula.equations.simplify.polynomial import Polynomial, Ring, add_to, times
+from pendula.equations.simplify.polynomial import Polynomial, Ring, size, with_square
 
 Identity = tuple[tuple[Any, Any], ...]
 """Ways to apply one identity: (symbol, what its square equals)."""
@@ -50,7 +50,7 @@ class RotationVector:
 
 @dataclass(frozen=True)
 class Surface:
-    """Where coordinates lie that obey identities.
+    """The surface on which coordinates lie that obey identities.
 
     Attributes:
         quaternions: the four components of each; their squares sum to 1.
@@ -112,7 +112,7 @@ def _sum_of_squares(symbols: Sequence[Any], total: Any) -> Identity:
 
 
 def unit_norm(polynomial: Polynomial, ring: Ring, surface: Surface) -> Polynomial:
-    """Squares replaced by the identities of a surface, one identity after the other, wherever fewer terms are left.
+    """Squares replaced by the identities of a surface, one identity after another, wherever fewer terms remain.
 
     Example:
         >>> w, x, y, z, m = se.symbols("w x y z m")
@@ -126,32 +126,6 @@ def unit_norm(polynomial: Polynomial, ring: Ring, surface: Surface) -> Polynomia
         for symbol, square in identity:
             known = ring.read(square)
             if known is not None:
-                candidates.append(_replaced(polynomial, ring.generator(symbol), known))
-        polynomial = min(candidates, key=_size)
+                candidates.append(with_square(polynomial, ring.generator(symbol), known))
+        polynomial = min(candidates, key=size)
     return polynomial
-
-
-def _replaced(polynomial: Polynomial, gone: int, square: Polynomial) -> Polynomial:
-    """Even powers of a generator replaced by those of what its square equals."""
-    powers: list[Polynomial] = [{(): 1}]
-    found: Polynomial = {}
-    for monomial, x in polynomial.items():
-        half = max(dict(monomial).get(gone, 0), 0) // 2
-        while len(powers) <= half:
-            powers.append(_product(powers[-1], square))
-        rest = times(monomial, [(gone, -2 * half)])
-        for factor, y in powers[half].items():
-            add_to(found, times(rest, factor), x * y)
-    return found
-
-
-def _product(a: Polynomial, b: Polynomial) -> Polynomial:
-    found: Polynomial = {}
-    for left, x in a.items():
-        for right, y in b.items():
-            add_to(found, times(left, right), x * y)
-    return found
-
-
-def _size(polynomial: Polynomial) -> tuple[int, int]:
-    return len(polynomial), sum(abs(p) for monomial in polynomial for _, p in monomial)

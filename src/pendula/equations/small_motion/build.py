@@ -29,7 +29,7 @@ BALANCED = 1e-7
 
 
 def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -> SymbolicModel:
-    """The symbolic linear model of a small mechanism, with every term told.
+    """The symbolic linear model of a small mechanism, with an account of every term.
 
     Closed loops are restricted to their independent directions, and the constraint forces at the point add geometric
     stiffness. A quaternion's small motion is a small rotation about body axes.
@@ -55,9 +55,10 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -
     """
     model = model_of(model, "linearize_symbolic")
     eq = derive(model, "lagrange")  # whose equations are the shortest to read
-    if len(eq.v) - eq.loop_rows > MOST_FREEDOMS:
+    freedoms = len(eq.v) - eq.loop_rows
+    if freedoms > MOST_FREEDOMS:
         raise NotSupported(
-            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {len(eq.v)}"
+            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {freedoms}"
         )
     if hasattr(at, "state"):  # an equilibrium
         at = {name: x for name, x in at.state.as_dict().items() if x}
@@ -167,7 +168,7 @@ class _Builder:
         return (A.adjugate(method="berkowitz") * B).applyfunc(lambda x: self._shorter(self._shorter(x) / below))
 
     def _multipliers(self, G0: sp.Matrix, f0: sp.Matrix) -> tuple[list[Any], dict[str, Any]]:
-        """Constraint forces at the point: symbols, and what they are."""
+        """Constraint forces at the point: symbols, and their definitions."""
         if not G0.rows:
             return [], {}
         found = [sp.Integer(0)] * G0.rows
@@ -253,7 +254,7 @@ class _Builder:
                 )
 
     def _force(self, values: Mapping[Any, float]) -> float:
-        """A typical force: the largest constraint force, or 1."""
+        """The scale of unbalanced forces: the largest parameter or constraint force, at least 1."""
         return max([1.0, *(abs(x) for x in values.values())])
 
 

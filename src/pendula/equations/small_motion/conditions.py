@@ -21,8 +21,8 @@ def stability_conditions(
     With symmetric C and K, and C positive definite, the equilibrium is asymptotically stable exactly if K is positive
     definite (Kelvin, Tait and Chetaev). Without C, a K that is positive definite apart from drift puts all roots on the
     imaginary axis. Sylvester's minors decide this for any number of freedoms. If the sign of C depends on parameters
-    and there are more than two freedoms, positive definite C and K are asked for, which is sufficient. Otherwise Routh
-    and Hurwitz decide, for as many freedoms as stay readable.
+    and there are more than two freedoms, the conditions require positive definite C and K, which suffices. Otherwise
+    Routh and Hurwitz decide, up to the number of freedoms that stays readable.
 
     Conditions that always hold are omitted; one that never holds is ``False``.
     """
@@ -71,7 +71,7 @@ def symmetric(X: sp.Matrix) -> bool:
 
 
 def minors(X: sp.Matrix) -> list[Any]:
-    """Leading principal minors; those of blocks that are not coupled each for itself."""
+    """Leading principal minors, separately for blocks that are not coupled (Sylvester's criterion)."""
     found = []
     for block in blocks(X):
         sub = X.extract(block, block)
@@ -100,13 +100,15 @@ def definite(X: sp.Matrix) -> bool:
 
 
 def hurwitz(a: list[Any]) -> list[Any]:
-    """What must be positive: coefficients (a[0] = 1) and Hurwitz determinants, of which every second suffices.
+    """Expressions that must be positive: the coefficients (a[0] = 1) and every second Hurwitz determinant.
 
-    Lienard and Chipart: with positive coefficients the determinants of odd order (or of even order) are enough.
+    Lienard and Chipart: with positive coefficients the determinants of odd order (or of even order) suffice.
     """
     degree = len(a) - 1
     if degree > 6:
-        raise NotSupported(f"symbolic conditions with damping need up to three degrees of freedom, here {degree // 2}")
+        raise NotSupported(
+            f"symbolic conditions with damping support up to three degrees of freedom, this model has {degree // 2}"
+        )
 
     def entry(i: int, j: int) -> Any:
         k = 2 * (j + 1) - (i + 1)

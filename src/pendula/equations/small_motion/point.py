@@ -22,7 +22,7 @@ SIMPLE_TURN = 24
 SIMPLE_FRACTION = 1000
 """So are fractions with at most this denominator."""
 CLOSE = 1e-10
-"""How close a number must be to an exact value [1, or of its size]."""
+"""Largest distance from a multiple of pi/24, as a fraction of pi/24, that counts as exact."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Reader:
 
     def _expression(self, given: str) -> Any:
         expression = parse(given)  # raises unless it is an expression of the model language
-        unknown = sorted(set(expression.names) - {*self.eq.model.parameters, "pi"})
+        unknown = sorted(expression.names - self.eq.model.parameters.keys())
         if unknown:
             raise UsageError(f'"{given}": there is no parameter "{unknown[0]}"')
         return self.read(translate(expression, {n: se.Symbol(n) for n in expression.names}))
@@ -136,7 +136,7 @@ def numeric(matrix: sp.Matrix, values: Mapping[Any, float]) -> Any:
 
 
 def independent(jacobian: Any) -> tuple[Sequence[int], Sequence[int]]:
-    """Rows of full rank of a numeric Jacobian, and as many columns that depend on the others (largest pivots first)."""
+    """Independent rows of a numeric Jacobian, and as many dependent columns (largest pivots first)."""
     import numpy as np
 
     left = np.array(jacobian, dtype=float)

@@ -1,4 +1,4 @@
-"""Linearization told term by term: which terms are kept, what others become, and why the rest is dropped.
+"""Linearization term by term: which terms stay, what others become, and why the rest is dropped.
 
 As in example 2 of Kamman, unit 8. Every quantity is its value at the point plus a small change; a term of order k is a
 product of k small changes. The linear equations keep order one.
@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 
 HIGHEST = 4
-"""Largest order that is looked for."""
+"""Largest order that is examined."""
 MOST_TERMS = 80
 """Terms of an equation up to which products with sums are multiplied out."""
 
@@ -22,7 +22,7 @@ KEPT, LINEARIZED, DROPPED, CONSTANT = "kept", "linearized", "dropped", "constant
 
 @dataclass(frozen=True)
 class Term:
-    """One term of an equation of motion and what becomes of it.
+    """One term of an equation of motion, and its fate in the linear equation.
 
     Attributes:
         term: as in the nonlinear equation.
@@ -53,7 +53,7 @@ class Term:
 
 @dataclass(frozen=True)
 class ToldEquation:
-    """An equation (sum of terms = 0), its terms, and the linear equation that is left.
+    """An equation (sum of terms = 0), its terms, and the linear equation that remains.
 
     Attributes:
         name: the speed to which the equation belongs, or the constraint.
@@ -73,7 +73,7 @@ class ToldEquation:
 
 
 class Teller:
-    """Tells terms about one point.
+    """Classifies terms about one point.
 
     Args:
         base: symbol -> its value at the point.

@@ -6,10 +6,10 @@ from typing import Any
 
 import symengine as se
 
-from pendula.equations.equations import Equations
+from pendula.equations.equations import Equations, inlined
 from pendula.equations.orientation.symbols import stumpff
 from pendula.equations.simplify.surface import RotationVector, Surface
-from pendula.equations.tape import Tape
+from pendula.equations.tape import Tape, substituted
 from pendula.model.joints.orientation import ROTATION_VECTOR
 
 
@@ -18,7 +18,7 @@ class Charts:
 
     Attributes:
         surface: the identities.
-        words: what the names of functions mean, one sentence for each rotation vector.
+        words: the meaning of the names of functions, one sentence for each rotation vector.
     """
 
     def __init__(self, eq: Equations) -> None:
@@ -39,24 +39,11 @@ class Charts:
             )
         quaternions = tuple(tuple(eq.q[k.first : k.first + 4]) for k in eq.quaternions)
         self.surface = Surface(quaternions, tuple(vectors))
-        self._table = self._definitions()
+        self._table = inlined(eq.definitions, self._functions())
 
     def inline(self, expression: Any) -> Any:
         """An expression without intermediates; of a rotation vector the functions of its length stay."""
-        expression = se.sympify(expression)
-        return expression.subs({s: self._table[s] for s in expression.free_symbols if s in self._table})
-
-    def _definitions(self) -> dict[Any, Any]:
-        if not self.surface.vectors:
-            return self.eq._inlined
-        named = self._functions()
-        table: dict[Any, Any] = {}
-        for symbol, given in self.eq.definitions:
-            e = se.sympify(given)
-            table[symbol] = (
-                named[symbol] if symbol in named else e.subs({s: table[s] for s in e.free_symbols & set(table)})
-            )
-        return table
+        return substituted(expression, self._table)
 
     def _functions(self) -> dict[Any, Any]:
         """Intermediates that are functions of the length of a rotation vector, written with those of the surface."""

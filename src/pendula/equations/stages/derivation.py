@@ -37,7 +37,7 @@ class Solid:
 
 
 class Derivation:
-    """The stages of one set of equations; every method gives the entries of one stage."""
+    """The stages of one set of equations; every method returns the entries of one stage."""
 
     def __init__(self, eq: Equations) -> None:
         self.eq, self.charts = eq, Charts(eq)
@@ -54,17 +54,16 @@ class Derivation:
         self.names = [str(v) for v in eq.v]
 
     def _solid(self, body: Any) -> Solid:
-        eq, properties = self.eq, body.mass_properties()
-        names = {n: se.Symbol(n) for n in eq.model.parameters}
-
-        def read(x: Any) -> Any:
-            return se.sympify(translate(parse(x), names))
-
-        R, r = eq.poses[body.name]
+        properties, read = body.mass_properties(), self._read
+        R, r = self.eq.poses[body.name]
         turned = [[self.charts.inline(x) for x in row] for row in R]
         center = vec.add([self.charts.inline(x) for x in r], vec.times(turned, [read(x) for x in properties.com]))
         inertia = [[read(x) for x in row] for row in properties.inertia]
         return Solid(body.name, turned, [se.sympify(x) for x in center], read(properties.mass), inertia)
+
+    def _read(self, scalar: Any) -> Any:
+        """A field of the model with symbols for its parameters."""
+        return se.sympify(translate(parse(scalar), {n: se.Symbol(n) for n in self.eq.model.parameters}))
 
     # -- differentiation --------------------------------------------------------------------------
 
@@ -190,8 +189,7 @@ class Derivation:
 
     def gravity(self, u: Entries) -> Entries:
         """gamma = -sum of m g . J (Gupta and Saha, eq. 12)."""
-        names = {n: se.Symbol(n) for n in self.eq.model.parameters}
-        down = [se.sympify(translate(parse(x), names)) for x in self.eq.model.gravity]
+        down = [self._read(x) for x in self.eq.model.gravity]
         rows: list[list[Any]] = [[] for _ in self.names]
         for s in self.solids:
             for row, j in zip(rows, self._columns(self.vector(u, "u", s)), strict=True):

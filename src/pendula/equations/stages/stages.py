@@ -13,8 +13,8 @@ import symengine as se
 from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism import refuse_rotors
-from pendula.equations.simplify.recipe import ALLOWED, Points, forms, step_names
-from pendula.equations.simplify.sizes import operations, terms
+from pendula.equations.simplify.recipe import ALLOWED, Points, as_sympy, forms, step_names
+from pendula.equations.simplify.sizes import Size, size_of
 from pendula.equations.stages.derivation import Derivation, Entries
 from pendula.errors import UsageError
 from pendula.model.model import Model
@@ -24,15 +24,7 @@ MOST_RAW_TERMS = 200_000
 """Terms above which a stage is no longer written out without simplification of those before it."""
 
 SECONDS = 60.0
-"""Time allowed unless another is asked for."""
-
-
-@dataclass(frozen=True)
-class Size:
-    """Terms and operations as printed, over all entries of a stage."""
-
-    terms: int
-    operations: int
+"""Default time limit."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ class Stage:
         before: size as it follows from the simplified stages before it.
         steps: every simplification step.
         seconds: time of the derivation and all steps.
-        unfinished: entries that were left as they are, because they are too long or time was up.
+        unfinished: number of entries left unsimplified, because they are too long or time was up.
 
     Example:
         >>> import pendula
@@ -97,7 +89,7 @@ class Stages:
         model, formulation: of the equations with which the last stages are compared.
         stages: in order.
         agreement: block -> largest relative difference from the derived equations at random points.
-        notes: what was left out, and why.
+        notes: omissions, and the reasons for them.
 
     Example:
         >>> import pendula
@@ -192,12 +184,12 @@ class _Run:
             w = self._stage("angular velocities", lambda: d.angular_velocities(R), lambda: d.angular_velocities(raw_R))
             raw_I = d.tensors(raw_R)
             tensors = self._stage("inertia tensors", lambda: d.tensors(R), lambda: raw_I)
-            u, raw_u = d.velocities(), d.velocities()
-            # what M and h follow from: velocities with tensors in fixed axes, or velocities in body axes
+            u = raw_u = d.velocities()
+            # M and h follow from velocities with tensors in fixed axes, or from velocities in body axes
             base: tuple[Any, ...] = (u, w, tensors)
             raw: tuple[Any, ...] = (raw_u, w, raw_I)
             if d.in_own_axes:
-                u = self._stage("velocities", d.velocities, lambda: raw_u)
+                u = self._stage("velocities", lambda: raw_u, lambda: raw_u)
                 raw_B = d.in_body_axes(raw_R, raw_u, w)
                 B = self._stage("in body axes", lambda: d.in_body_axes(R, u, w), lambda: raw_B)
                 base, raw = (B, B, None), (raw_B, raw_B, None)
@@ -225,7 +217,7 @@ class _Run:
         began = time.perf_counter()
         raw = self._raw(derive_raw)
         entries = {label: se.sympify(e) for label, e in derive().items()}
-        before = _size(entries.values())
+        before = size_of(entries.values())
         current: dict[str, Any] = dict(entries)
         names = step_names(self.surface)
         history = {step: dict[str, Any]() for step in names}
@@ -241,8 +233,8 @@ class _Run:
                 changes[step.name] = max(changes[step.name], step.change)
                 done = True
             unfinished += not done
-        steps = tuple(StageStep(step, _size((entries | history[step]).values()), changes[step]) for step in names)
-        shown = {label: e._sympy_() if hasattr(e, "_sympy_") else e for label, e in current.items()}
+        steps = tuple(StageStep(step, size_of((entries | history[step]).values()), changes[step]) for step in names)
+        shown = {label: as_sympy(e) for label, e in current.items()}
         self.stages.append(Stage(name, shown, raw, before, steps, time.perf_counter() - began, unfinished))
         if unfinished:
             why = f"time was up after {self.seconds:g} s, or they are too long to expand"
@@ -255,7 +247,7 @@ class _Run:
         late = time.monotonic() > self.until
         if late or any(s.raw is None or s.raw.terms > MOST_RAW_TERMS for s in self.stages):
             return None
-        return _size(derive().values())
+        return size_of(derive().values())
 
     def _agreement(self, M: Entries, h: Entries, gravity: Entries) -> dict[str, float]:
         """The largest relative differences from the derived equations."""
@@ -275,8 +267,3 @@ class _Run:
             (Points(e, surface=self.surface, beside=other.free_symbols).change(other) for e, other in pairs),
             default=0.0,
         )
-
-
-def _size(entries: Any) -> Size:
-    shown = list(entries)
-    return Size(sum(map(terms, shown)), sum(map(operations, shown)))

@@ -6,7 +6,8 @@ import textwrap
 from typing import Any
 
 from pendula.equations.simplify.recipe import ALLOWED
-from pendula.equations.stages.stages import Size, Stage, Stages
+from pendula.equations.simplify.sizes import Size
+from pendula.equations.stages.stages import Stage, Stages
 from pendula.words import WIDTH
 
 HEAD = ("stage", "raw", "before", "after", "operations", "time", "change")

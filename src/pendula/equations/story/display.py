@@ -14,13 +14,14 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.equations import Equations
-from pendula.equations.printing.latex import LATEX, latex_name
+from pendula.equations.printing.counts import written_out
+from pendula.equations.printing.latex import BARE_LATEX, LATEX, latex_name
 from pendula.equations.printing.names import block_names
 from pendula.equations.printing.tidy import tidy
 from pendula.equations.printing.walk import Writer
 from pendula.equations.simplify.factoring import positive_first
 from pendula.equations.story.story import Formula, Story
-from pendula.equations.tape import Expr
+from pendula.equations.tape import Expr, substituted
 
 WRITTEN_OUT = 90
 """Largest number of operations of an entry that is shown without intermediates."""
@@ -35,10 +36,8 @@ SHORT = 3
 """An intermediate with at most as many operations, such as a cosine, is always written out."""
 
 MOST_TIDIED = 600_000
-"""Bounds the time of simplifying in one story: the sum of squared numbers of operations; what follows is shown as
-compiled."""
-
-_HUGE = 10**9
+"""Bounds the time spent on simplification in one story: the sum of squared numbers of operations. Beyond it, formulas
+appear as compiled."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,10 @@ class Display:
         self._table = {s: se.sympify(e) for s, e in equations.definitions}
         self._size: dict[Any, int] = {}
         for symbol, expression in self._table.items():
-            self._size[symbol] = self._operations(expression)
+            self._size[symbol] = written_out(expression, self._size)
         self.blocks = {block: latex_name(name) for block, name in block_names(equations).items()}
         """names of the blocks of the equations, which no symbol of the model has, TeX"""
-        self._writer = _StoryWriter(equations, self.blocks["lambda"])
+        self._writer = Writer(BARE_LATEX, equations, _Names(equations, self.blocks["lambda"]))
         self._told: set[Any] = set()
         self._inlined: dict[Any, Any] = {}
         self._tidied: dict[Any, Any] = {}
@@ -107,7 +106,7 @@ class Display:
     def form(self, expression: Expr, most: int = WRITTEN_OUT) -> Any:
         """An expression as a SymPy expression: written out and simplified, or with intermediates if that is long."""
         expression = se.sympify(expression)
-        size = self._operations(expression)
+        size = written_out(expression, self._size)
         if size <= most:
             whole = self._inline(expression)
             if whole not in self._tidied and size**2 <= self._left:
@@ -119,32 +118,20 @@ class Display:
                 return _in_terms(whole._sympy_())
         return self._partly(expression)._sympy_()
 
-    def _operations(self, e: Any) -> int:
-        """Number of operations with every intermediate written out, at most ``_HUGE``."""
-        if isinstance(e, se.Symbol):
-            return self._size.get(e, 0)
-        args = e.args
-        if not args:
-            return 0
-        own = len(args) - 1 if e.is_Add or e.is_Mul else 1
-        return int(min(_HUGE, own + sum(self._operations(a) for a in args)))
-
     def _inline(self, e: Any) -> Any:
-        table = {}
+        """An expression with its intermediates written out; only those that it needs, since others may be long."""
         for s in e.free_symbols:
-            if s in self._table:
-                if s not in self._inlined:
-                    self._inlined[s] = self._inline(self._table[s])
-                table[s] = self._inlined[s]
-        return e.subs(table) if table else e
+            if s in self._table and s not in self._inlined:
+                self._inlined[s] = self._inline(self._table[s])
+        return substituted(e, self._inlined)
 
     def _partly(self, e: Any) -> Any:
         """An expression with its short intermediates written out."""
-        short = {s: self._inline(s) for s in e.free_symbols if s in self._table and self._size[s] <= SHORT}
-        return e.subs(short) if short else e
+        short = [s for s in e.free_symbols if s in self._table and self._size[s] <= SHORT]
+        return substituted(e, {s: self._inline(s) for s in short})
 
     def _define(self, used: set[Any]) -> list[tuple[Any, Any]]:
-        """Definitions of the intermediates among the used symbols that are not told yet, in order."""
+        """Definitions of those used intermediates that no earlier formula has defined, in order."""
         wanted: set[Any] = set()
         stack = [se.Symbol(str(s)) for s in used]
         while stack:
@@ -178,43 +165,35 @@ class Display:
         return self._writer.name(name)
 
 
-class _Notation(type(LATEX)):  # type: ignore[misc]
-    """LaTeX with bare arguments of functions, as in textbooks."""
-
-    def function(self, name: str, args: Sequence[str], power: str, *, plain: bool) -> str:
-        shown = str(super().function(name, args, power, plain=plain))
-        return shown.replace(rf"{{\left({args[0]} \right)}}", f" {args[0]}") if plain else shown
-
-
-class _StoryWriter(Writer):
-    """Writes expressions with the symbols of stories: accelerations get two dots, multipliers are counted from 1."""
+class _Names:
+    """Names in stories: accelerations get two dots, multipliers are counted from 1."""
 
     def __init__(self, equations: Equations, multiplier: str) -> None:
-        super().__init__(_Notation(), equations)
+        self._plain = Writer(LATEX, equations).name
         self._multiplier = multiplier
         self._turning = {
             c.name for j in equations.model.tree if j.quaternion() for c in (*j.coordinates(), *j.speeds())
         }
 
-    def name(self, name: str) -> str:
-        """A name of the equations."""
+    def __call__(self, name: str) -> str:
+        """A name of the equations, TeX."""
         if name.startswith("lam'"):
             return rf"{self._multiplier}_{{{int(name[4:]) + 1}}}"
         if name.endswith("'"):
-            return _dotted(self.name(name[:-1]))
+            return _dotted(self(name[:-1]))
         if name in self._turning and (found := re.fullmatch(r"(\w+)_([qw])([0-3xyz])", name)):
             letter = "q" if found[2] == "q" else "omega"  # a component of a quaternion or of an angular velocity
-            return super().name(f"{letter}_{found[1]}_{found[3]}")
+            return self._plain(f"{letter}_{found[1]}_{found[3]}")
         if name.endswith("__ddot"):
-            return _dotted(super().name(name.removesuffix("__ddot") + "_dot"))
+            return _dotted(self._plain(name.removesuffix("__ddot") + "_dot"))
         if name.endswith("_dt") and "__" in name:  # a time derivative at constant speeds
-            return _dotted(self.name(name.removesuffix("_dt")))
+            return _dotted(self(name.removesuffix("_dt")))
         letter, mark, rest = name.partition("__")
-        return super().name(f"{_LETTERS[letter]}{rest}" if mark and letter in _LETTERS else name)
+        return self._plain(f"{_LETTERS[letter]}{rest}" if mark and letter in _LETTERS else name)
 
 
 _LETTERS = {"uc": "v__C_", "u": "v__", "w": "omega__", "arm": "d__", "slide": "v__rel_", "dir": "e__"}
-"""What readers call quantities whose intermediates have other names."""
+"""Usual letters of quantities whose intermediates have other names."""
 
 
 def _in_terms(form: Any) -> Any:

@@ -13,10 +13,10 @@ from pendula.equations.story.telling import Telling, escaped, of_joint
 from pendula.equations.tape import is_zero
 
 MOST_ENTRIES = 28
-"""Largest number of entries of the mass matrix that are told one by one; six speeds have 21."""
+"""Largest number of entries of the mass matrix that a story lists one by one; six speeds have 21."""
 
 MOST_ROWS = 8
-"""Largest number of rows of generalized forces that are told one by one."""
+"""Largest number of rows of generalized forces that a story lists one by one."""
 
 MOST_SPEEDS = 40
 """Largest number of speeds whose equations are shown in full at the end."""

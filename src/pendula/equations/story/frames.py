@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.body_coordinates import BodyCoordinates
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import Pose, Shift, Step, Turn
+from pendula.equations.mechanism import WORLD, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.story.story import Chapter, Comparison, Formula, Picture, matrix, scalar
 from pendula.equations.story.story import Step as StoryStep
@@ -40,12 +42,12 @@ def _frames_step(telling: Telling) -> StoryStep:
     planar = telling.planar
     axes = "x to the right, y upwards, z towards you" if planar else "x, y and z"
     words = [
-        f"The world frame is fixed to the ground, with axes {axes}. Every body carries a frame of its own; the "
+        f"The world frame is fixed to the ground, with axes {axes}. Every body carries its own frame; the "
         "drawing shows its origin and its axes. A point of a body has constant coordinates in that frame.",
     ]
     if isinstance(telling.m, BodyCoordinates):
         words.append(
-            "In this formulation the joints do not place the bodies: each body has coordinates of its own, the "
+            "In this formulation the joints do not place the bodies: each body has its own coordinates, the "
             "position of its mass centre and its orientation, as if it were free. The joints come in later, as "
             "constraints."
         )
@@ -63,9 +65,9 @@ def _coordinates_step(telling: Telling) -> StoryStep:
     words = [f"The coordinates are {listed(items)}.", f"The speeds $@v$ are {listed(speeds)}."]
     if not telling.m.quaternions:
         words.append(
-            "Each speed is the rate of its coordinate, $\\dot @q = @v$."
-            if all(str(r) == f"{q}_dot" for q, r in zip(telling.m.q, telling.m.qdot, strict=True))
-            else "The rates of the coordinates follow from the speeds."
+            "The rates of the coordinates follow from the speeds."
+            if telling.eq.other_rates
+            else "Each speed is the rate of its coordinate, $\\dot @q = @v$."
         )
     return StoryStep("Coordinates and speeds", tuple(words))
 
@@ -123,15 +125,10 @@ def _drives_step(telling: Telling) -> StoryStep:
 
 def _quaternions_step(telling: Telling) -> StoryStep:
     formulas = []
-    for q, rate in zip(telling.m.q, telling.m.qdot, strict=True):
-        if str(rate) != f"{q}_dot":
-            formulas.append(
-                Formula(
-                    rf"\dot {telling.name(q)}" if len(telling.name(q)) == 1 else rf"\dfrac{{d}}{{dt}}{telling.name(q)}",
-                    scalar(rate),
-                    "rate of a quaternion component",
-                )
-            )
+    for q, rate in telling.eq.other_rates:
+        name = telling.name(q)
+        left = rf"\dot {name}" if len(name) == 1 else rf"\dfrac{{d}}{{dt}}{name}"
+        formulas.append(Formula(left, scalar(rate), "rate of a quaternion component"))
     words = (
         "An orientation is given by a unit quaternion: four numbers $(q_0, q_1, q_2, q_3)$ with $q_0^2 + q_1^2 + "
         "q_2^2 + q_3^2 = 1$, which describe every orientation without a singularity. The speeds are the components "
@@ -224,7 +221,7 @@ def _position_step(telling: Telling, k: int) -> StoryStep:
 def _walk(telling: Telling, k: int) -> str:
     """How the frame of a body follows from that of its parent, in words."""
     link = telling.m.links[k]
-    parent = telling.m.poses[link.parent] if link.parent >= 0 else Pose(vec.IDENTITY, vec.NULL, 0)
+    parent = telling.m.poses[link.parent] if link.parent >= 0 else WORLD
     frame = telling.m.follow(parent, link.before, link.body)
     steps = (*link.before, *telling.m.relative_motion(k, frame), *link.after)
     told = [text for step in steps if (text := _step(telling, step))]
@@ -254,6 +251,8 @@ def _step(telling: Telling, step: Step) -> str:
             names = ", ".join(telling.name(se.Symbol(name)) for name in template.coordinates)
             what = f"{template.chart} angles" if template.chart.is_sequence else f"{template.chart}"
             return f"turn by the {what} $({names})$"
+        case _:
+            assert_never(step)
 
 
 def _axis(telling: Telling, axis: tuple[Expr, ...]) -> str:

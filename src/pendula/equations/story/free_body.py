@@ -1,8 +1,9 @@
-"""Free-body diagrams: which forces act on a body, and how their arrows are called."""
+"""Free-body diagrams: which forces act on a body, and the labels of their arrows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
@@ -58,8 +59,10 @@ def _inside(telling: Telling, load: ld.Load) -> tuple[int, bool] | None:
             name = str(telling.m.joint_v[speeds[0]])
         case ld.OnCoordinate(rate):
             name = str(telling.m.joint_rates[rate])
-        case _:
+        case ld.Between() | ld.ForceAt() | ld.TorqueOn() | ld.SpinForce():
             return None
+        case _:
+            assert_never(load)
     for k, link in enumerate(telling.m.links):
         for speed in link.joint.speeds():
             if speed.name == name:
@@ -75,4 +78,7 @@ def _acts(load: ld.Load, body: str) -> str:
             return "push" if name == body else ""
         case ld.TorqueOn(name):
             return "torque" if name == body else ""
-    return ""
+        case ld.Across() | ld.BallFriction() | ld.OnCoordinate():
+            return ""
+        case _:
+            assert_never(load)

@@ -1,4 +1,4 @@
-"""Kane's equations told: partial velocities, accelerations, inertia forces and active forces."""
+"""The story of Kane's equations: partial velocities, accelerations, inertia forces and active forces."""
 
 from __future__ import annotations
 
@@ -24,9 +24,14 @@ LOOPS = (
 )
 
 
-def kane_chapters(telling: Telling, d: KaneDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: KaneDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_velocities(telling, d), _accelerations(telling, d), _equations(telling, d)]
+
+
+def reactions(telling: Telling, d: KaneDerivation) -> list[Chapter]:
+    """No chapter: forces in ideal joints never appear."""
+    return []
 
 
 def _velocities(telling: Telling, d: KaneDerivation) -> Chapter:
@@ -36,23 +41,8 @@ def _velocities(telling: Telling, d: KaneDerivation) -> Chapter:
         index, source = upright(link.body), of_body(link.body)
         plane = telling.planar
         formulas = [
-            telling.spin(
-                rf"\boldsymbol{{\omega}}_{{{index}}}",
-                body.w,
-                "angular velocity",
-                source=source,
-                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, "world")),
-            ),
-            telling.vector(
-                rf"\boldsymbol{{v}}_{{C,{index}}}",
-                center.v,
-                "velocity of the mass centre",
-                plane=plane,
-                source=source,
-                compared=Comparison(
-                    "the time derivative of the position of the mass centre", ("velocity", link.body, "world")
-                ),
-            ),
+            telling.angular_velocity(k, body.w, "angular velocity", "world"),
+            telling.center_velocity(k, center.v, "velocity of the mass centre", "world", plane=plane),
         ]
         for letter, name, columns, key in (
             ("W", "partial angular velocities", body.W, "partial spins"),

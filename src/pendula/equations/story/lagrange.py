@@ -1,4 +1,4 @@
-"""Lagrange's equations told: velocities, energies, momenta, and their derivatives."""
+"""The story of Lagrange's equations: velocities, energies, momenta, and their derivatives."""
 
 from __future__ import annotations
 
@@ -20,40 +20,33 @@ LOOPS = (
     "A closing joint keeps the distances $@g$ between points of two bodies at zero. Differentiating them along the "
     "motion of each speed gives the rows of the Jacobian $@G$: $\\dot @g = @G @v$ (minus $@b$ if motions are "
     "prescribed). The second derivative contains the accelerations. It must vanish too, so $@G \\dot @v = @c$, where "
-    "$-@c$ is what is left of it at constant speeds.",
+    "$-@c$ is the part of it that remains at constant speeds.",
     "The constraint forces enter Lagrange's equations as $@G^T @lam$, with one multiplier for each constraint.",
 )
 
 
-def lagrange_chapters(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_velocities(telling, d), _energies(telling, d), _momenta(telling, d), _forces(telling, d)]
+
+
+def reactions(telling: Telling, d: LagrangeDerivation) -> list[Chapter]:
+    """No chapter: forces in ideal joints never appear."""
+    return []
 
 
 def _velocities(telling: Telling, d: LagrangeDerivation) -> Chapter:
     steps = []
     for k in telling.told:
         link, here = telling.m.links[k], d.velocities[k]
-        index, axes, flat = upright(link.body), telling.axes(here.flat), here.flat
-        plane = flat and telling.planar
-        where = "world" if flat else "body"
+        plane = here.flat and telling.planar
+        where = "world" if here.flat else "body"
         formulas = [
-            telling.spin(
-                rf"\boldsymbol{{\omega}}_{{{index}}}",
-                here.w,
-                "angular velocity" if plane else f"angular velocity in {axes}",
-                source=of_body(link.body),
-                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, where)),
+            telling.angular_velocity(
+                k, here.w, "angular velocity" if plane else f"angular velocity in {where} axes", where
             ),
-            telling.vector(
-                rf"\boldsymbol{{v}}_{{C,{index}}}",
-                d.centers[k],
-                f"velocity of the mass centre in {axes}",
-                plane=plane,
-                source=of_body(link.body),
-                compared=Comparison(
-                    "the time derivative of the position of the mass centre", ("velocity", link.body, where)
-                ),
+            telling.center_velocity(
+                k, d.centers[k], f"velocity of the mass centre in {where} axes", where, plane=plane
             ),
         ]
         steps.append(Step(heading(link.body), formulas=tuple(formulas), folded=telling.folded(k)))
@@ -210,7 +203,7 @@ def _forces(telling: Telling, d: LagrangeDerivation) -> Chapter:
         "at unit speed (virtual work).",
         "applied": "The generalized force of applied forces and torques is their power at unit speed (virtual work).",
     }
-    rates = not telling.m.drives and all(str(r) == f"{q}_dot" for q, r in zip(telling.m.q, telling.m.qdot, strict=True))
+    rates = not telling.m.drives and not telling.eq.other_rates
     along = "" if rates else ", where $\\partial/\\partial s_k$ is the derivative along the motion of that speed alone"
     intro = (
         "Lagrange's equation of speed $k$ is $\\dot p_k - \\partial T/\\partial s_k + \\partial V/\\partial s_k = "

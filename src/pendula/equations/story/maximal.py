@@ -1,4 +1,4 @@
-"""Maximal coordinates told: the equations of free bodies, and the joints as constraints between them."""
+"""The story of maximal coordinates: the equations of free bodies, and the joints as constraints between them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,26 @@ from pendula.equations.tape import is_zero
 from pendula.model.bodies import GROUND
 
 LEAD = (
-    "In maximal coordinates every body is cut free and gets coordinates of its own. Its equations are those of Newton "
+    "In maximal coordinates every body is cut free and gets its own coordinates. Its equations are those of Newton "
     "and Euler for a free body, short and the same for all; the joints are added as constraints, whose multipliers are "
     "the forces in them.",
 )
 
 LOOPS = (
-    "Closing joints are constraints like those of the other joints; only the coordinates of joints were not made from "
-    "them.",
+    "Closing joints are constraints like those of the other joints; the only difference is that they define no joint "
+    "coordinates.",
 )
 
 
-def maximal_chapters(telling: Telling, d: MaximalDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: MaximalDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_bodies(telling, d), _joints(telling, d)]
 
 
-def maximal_reactions(telling: Telling) -> Chapter:
+def reactions(telling: Telling, d: MaximalDerivation) -> list[Chapter]:
     """The chapter about forces in joints."""
-    return reactions_chapter(
-        telling,
-        ("The multipliers of a joint's rows are the force and the torque that it transmits, component by component.",),
-    )
+    words = "The multipliers of a joint's rows are the force and the torque that it transmits, component by component."
+    return [reactions_chapter(telling, (words,))]
 
 
 def _bodies(telling: Telling, d: MaximalDerivation) -> Chapter:
@@ -75,9 +73,7 @@ def _speeds(telling: Telling, body: FreeBody) -> str:
     text = f"Its speeds are {own}."
     if body.kept_v:
         kept = listed([f"${telling.name(telling.eq.v[i])}$" for i in body.kept_v])
-        text += (
-            f" Its joint keeps {kept} as further speeds without mass of their own: constraints tie them to the bodies."
-        )
+        text += f" Its joint keeps {kept} as further speeds, which carry no mass: constraints tie them to the bodies."
     return text
 
 

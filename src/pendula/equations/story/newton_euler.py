@@ -1,4 +1,4 @@
-"""Newton-Euler told: accelerations outward, free-body diagrams, and balances of momentum inward."""
+"""The story of Newton-Euler: accelerations outward, free-body diagrams, and balances of momentum inward."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOOPS = (
 )
 
 
-def newton_euler_chapters(telling: Telling, d: NewtonEulerDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: NewtonEulerDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     return [_outward(telling, d), _balances(telling, d), _rows(telling, d)]
 
@@ -52,15 +52,9 @@ def _outward(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
         link, here = telling.m.links[k], d.bodies[k]
         index, source = upright(link.body), of_body(link.body)
         where, plane = ("world" if here.flat else "body"), here.flat and telling.planar
-        axes = "" if telling.planar else f" in {telling.axes(here.flat)}"
+        axes = "" if telling.planar else f" in {where} axes"
         formulas = [
-            telling.spin(
-                rf"\boldsymbol{{\omega}}_{{{index}}}",
-                here.w,
-                f"angular velocity{axes}",
-                source=source,
-                compared=Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", link.body, where)),
-            ),
+            telling.angular_velocity(k, here.w, f"angular velocity{axes}", where),
             telling.spin(
                 rf"\boldsymbol{{\alpha}}_{{{index}}}",
                 _whole(telling, here.alpha),
@@ -177,7 +171,7 @@ def _balances(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
 
 
 def _acting(telling: Telling, k: int) -> str:
-    """What acts on a body, in words."""
+    """The joints that act on a body, in words."""
     link = telling.m.links[k]
     children = [escaped(other.joint.name) for other in telling.m.links if other.parent == k]
     text = f"It hangs on joint {escaped(link.joint.name)}."
@@ -241,15 +235,13 @@ def _rows(telling: Telling, d: NewtonEulerDerivation) -> Chapter:
     return Chapter("Along the freedoms of the joints", intro, (step, *force_steps(telling, forces, laws, words)))
 
 
-def newton_euler_reactions(telling: Telling) -> Chapter:
+def reactions(telling: Telling, d: NewtonEulerDerivation) -> list[Chapter]:
     """The chapter about forces in joints."""
-    return reactions_chapter(
-        telling,
-        (
-            "What remains of the transmitted force and moment is the reaction of the joint. With the accelerations "
-            "from the equations of motion it follows from the same balances, without further equations.",
-        ),
+    words = (
+        "What remains of the transmitted force and moment is the reaction of the joint. With the accelerations "
+        "from the equations of motion it follows from the same balances, without further equations."
     )
+    return [reactions_chapter(telling, (words,))]
 
 
 def reactions_chapter(telling: Telling, words: tuple[str, ...]) -> Chapter:

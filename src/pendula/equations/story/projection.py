@@ -1,4 +1,4 @@
-"""The projection method told: free bodies, the complement L_tau of the joint constraints, and the multipliers.
+"""The story of the projection method: free bodies, the complement L_tau of the joint constraints, and the multipliers.
 
 Symbols follow Tataru: L, A, L_tau, Omega, lambda; see ``formulations/projection.py`` for corrections to the paper.
 """
@@ -31,21 +31,15 @@ LOOPS = (
 )
 
 
-def projection_chapters(telling: Telling, d: ProjectionDerivation) -> list[Chapter]:
+def chapters(telling: Telling, d: ProjectionDerivation) -> list[Chapter]:
     """Chapters between the positions and the final equations."""
     told = _Projection(telling, d)
     return [told.free_bodies(), told.joints(), told.complement(), told.projected()]
 
 
-def projection_reactions(telling: Telling, d: ProjectionDerivation) -> Chapter:
+def reactions(telling: Telling, d: ProjectionDerivation) -> list[Chapter]:
     """The chapter about multipliers and forces in joints."""
-    return _Projection(telling, d).multipliers()
-
-
-def skew(a: vec.Vector) -> list[list[Expr]]:
-    """The matrix of the vector product: [a] b = a x b."""
-    x, y, z = a
-    return [[0, -z, y], [z, 0, -x], [-y, x, 0]]
+    return [_Projection(telling, d).multipliers()]
 
 
 def blocks(a: vec.Matrix, b: vec.Matrix, c: vec.Matrix, d: vec.Matrix) -> list[list[Expr]]:
@@ -153,11 +147,11 @@ class _Projection:
 
     def _mass(self, body: FreeBody) -> list[list[Expr]]:
         unit = [[body.mass if i == j else 0 for j in range(3)] for i in range(3)]
-        S = skew(body.S)
+        S = vec.skew(body.S)
         return blocks(unit, [[-x for x in row] for row in S], S, body.J)
 
     def _omega(self, body: FreeBody) -> list[list[Expr]]:
-        w, S = skew(body.w), skew(body.S)
+        w, S = vec.skew(body.w), vec.skew(body.S)
         sweep = [[-x for x in row] for row in vec.product(w, S)]
         if body.flat:
             return blocks(_ZERO, sweep, _ZERO, vec.product(w, body.J))
@@ -199,7 +193,7 @@ class _Projection:
         """X_i: the velocity that the parent passes on."""
         motion = self.d.joint_motions[k]
         back = vec.transposed(motion.turn)
-        arm = [[-x for x in row] for row in vec.product(back, skew(motion.arm))]
+        arm = [[-x for x in row] for row in vec.product(back, vec.skew(motion.arm))]
         return matrix(self._cut(blocks(back, arm, _ZERO, back)))
 
     def _joint(self, k: int) -> Step:
@@ -232,7 +226,7 @@ class _Projection:
         ]
         still = [all(is_zero(x) for x in row) for row in A]
         held = [L[i] for i, zero in enumerate(still) if zero]
-        # each joint moves along as many rows as it has speeds, so that no combination of rows is held as well
+        # each joint moves along as many rows as it has speeds, so no combination of moving rows is held
         plain = all(
             size - sum(still[size * k : size * (k + 1)]) == len(link.joint.speeds())
             for k, link in enumerate(self.m.links)

@@ -1,6 +1,6 @@
-"""What a story consists of: chapters of steps, and the formulas of each step.
+"""The parts of a story: chapters of steps, and the formulas of each step.
 
-Formulas hold the very expressions that are compiled: a teller reads them from the derivation that made the equations.
+Formulas hold the same expressions that are compiled: they come from the derivation that made the equations.
 Text may contain formulas in TeX between dollar signs; laws and names of formulas are TeX throughout.
 """
 
@@ -20,7 +20,7 @@ Entries = tuple[tuple[Expr, ...], ...]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a formula is compared with numerically: in words, and as a key of the independent value."""
+    """The independent value that a formula must agree with: in words, and as a key."""
 
     words: str
     key: tuple[Any, ...]
@@ -41,12 +41,11 @@ class Formula:
     Attributes:
         name: its left-hand side, TeX.
         entries: its value, a matrix of expressions of the equations' symbols and intermediates.
-        words: what it is.
+        words: its meaning.
         source: the body, joint or force it belongs to.
         terms: if it is a sum: its terms by source.
         compared: the independent value it must agree with; None if the formula is a definition or given.
         key: name of one of the blocks of the equations of motion (``M``, ``f``, ``G``, ``c``), else empty.
-        labels: of rows and of columns, TeX; for matrices that are shown entry by entry.
     """
 
     name: str
@@ -56,7 +55,6 @@ class Formula:
     terms: tuple[Term, ...] = ()
     compared: Comparison | None = None
     key: str = ""
-    labels: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,7 +66,7 @@ class Formula:
 class Picture:
     """A drawing: ``mechanism``, or ``body`` with the forces on one body.
 
-    ``forces`` are (kind, name, label): what acts on the body and how the arrow is called, in TeX.
+    ``forces`` are (kind, name, label): what acts on the body, and the label of its arrow in TeX.
     """
 
     kind: str
@@ -79,7 +77,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a derivation: what is done, the law it follows, and what comes out.
+    """One step of a derivation: its words, the law it follows, and its results.
 
     ``folded``: it repeats the pattern of an earlier step and may be hidden at first. ``compared``: what its law is
     compared with, if that needs several formulas.
@@ -105,7 +103,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Story:
-    """A derivation from the frames to the equations of motion, told in order."""
+    """A derivation from the frames to the equations of motion, in order."""
 
     equations: Equations
     chapters: tuple[Chapter, ...]

@@ -1,15 +1,11 @@
-"""Tells the derivation of a model's equations of motion by one of the formulations."""
+"""The story of the derivation of a model's equations of motion, by one of the formulations."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, Protocol
 
 from pendula.equations.derive import DEFAULT
-from pendula.equations.formulations.kane import KaneDerivation
-from pendula.equations.formulations.lagrange import LagrangeDerivation
-from pendula.equations.formulations.maximal import MaximalDerivation
-from pendula.equations.formulations.newton_euler import NewtonEulerDerivation
-from pendula.equations.formulations.projection import ProjectionDerivation
 from pendula.equations.formulations.registry import formulation_named
 from pendula.equations.mechanism import refuse_rotors
 from pendula.equations.story import kane, lagrange, maximal, newton_euler, projection
@@ -20,8 +16,34 @@ from pendula.equations.story.telling import Telling
 from pendula.errors import NotSupported
 from pendula.model.model import Model
 
-TOLD = ("lagrange", "kane", "newton-euler", "maximal", "projection")
-"""Formulations whose derivation can be told."""
+
+class Teller(Protocol):
+    """The part of a story that belongs to one formulation: a module of this package."""
+
+    @property
+    def LEAD(self) -> tuple[str, ...]:
+        """What the formulation does, in words."""
+
+    @property
+    def LOOPS(self) -> tuple[str, ...]:
+        """How it treats closed loops, in words."""
+
+    def chapters(self, telling: Telling, d: Any) -> list[Chapter]:
+        """Chapters between the positions and the final equations."""
+
+    def reactions(self, telling: Telling, d: Any) -> list[Chapter]:
+        """Chapters after the final equations."""
+
+
+TELLERS: dict[str, Teller] = {
+    "lagrange": lagrange,
+    "kane": kane,
+    "newton-euler": newton_euler,
+    "maximal": maximal,
+    "projection": projection,
+}
+TOLD = tuple(TELLERS)
+"""Formulations whose derivation has a story."""
 
 
 def tell(model: Model, formulation: str = DEFAULT) -> Story:
@@ -39,7 +61,8 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
     """
     chosen = formulation_named(formulation)
     make = getattr(chosen, "derivation", None)
-    if formulation not in TOLD or make is None:
+    teller = TELLERS.get(formulation)
+    if teller is None or make is None:
         raise NotSupported(
             f'the derivation by "{formulation}" cannot be explained: it keeps no intermediate results.\n'
             f"  Try: {', '.join(TOLD)}."
@@ -50,12 +73,11 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
     derivation = make(model)
     equations = derivation.equations()
     telling = Telling(derivation.m, equations)
-    lead, middle, loops, reactions = _middle(telling, derivation)
-    chapters = [mechanism_chapter(telling), positions_chapter(telling), *middle]
-    closed = constraints_chapter(telling, loops)
+    chapters = [mechanism_chapter(telling), positions_chapter(telling), *teller.chapters(telling, derivation)]
+    closed = constraints_chapter(telling, teller.LOOPS)
     chapters += [closed] if closed is not None else []
-    chapters = [_filled(telling, chapter) for chapter in (*chapters, final_chapter(telling), *reactions)]
-    return Story(equations, tuple(chapters), tuple(map(telling.fill, lead)))
+    chapters += [final_chapter(telling), *teller.reactions(telling, derivation)]
+    return Story(equations, tuple(_filled(telling, x) for x in chapters), tuple(map(telling.fill, teller.LEAD)))
 
 
 def _filled(telling: Telling, chapter: Chapter) -> Chapter:
@@ -80,25 +102,3 @@ def _filled(telling: Telling, chapter: Chapter) -> Chapter:
             )
         )
     return replace(chapter, words=tuple(map(fill, chapter.words)), steps=tuple(steps))
-
-
-def _middle(
-    telling: Telling, derivation: object
-) -> tuple[tuple[str, ...], list[Chapter], tuple[str, ...], list[Chapter]]:
-    """Lead, chapters, words about closed loops, and chapters after the equations of motion, of one formulation."""
-    match derivation:
-        case LagrangeDerivation():
-            return lagrange.LEAD, lagrange.lagrange_chapters(telling, derivation), lagrange.LOOPS, []
-        case KaneDerivation():
-            return kane.LEAD, kane.kane_chapters(telling, derivation), kane.LOOPS, []
-        case NewtonEulerDerivation():
-            balances = newton_euler.newton_euler_chapters(telling, derivation)
-            return newton_euler.LEAD, balances, newton_euler.LOOPS, [newton_euler.newton_euler_reactions(telling)]
-        case MaximalDerivation():
-            bodies = maximal.maximal_chapters(telling, derivation)
-            return maximal.LEAD, bodies, maximal.LOOPS, [maximal.maximal_reactions(telling)]
-        case ProjectionDerivation():
-            projected = projection.projection_chapters(telling, derivation)
-            multipliers = projection.projection_reactions(telling, derivation)
-            return projection.LEAD, projected, projection.LOOPS, [multipliers]
-    raise TypeError(f"no story for {type(derivation).__name__}")

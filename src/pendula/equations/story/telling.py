@@ -1,4 +1,4 @@
-"""What all tellers share: names of bodies and rates in TeX, vectors as formulas, and folding of repetitions."""
+"""Tools of all stories: names of bodies and rates in TeX, vectors as formulas, and folding of repetitions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.body_coordinates import is_flat
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.shares import UNKNOWN, Source, Terms
@@ -20,13 +21,13 @@ from pendula.model.bodies import GROUND
 from pendula.words import counted
 
 IN_FULL = 6
-"""Number of bodies up to which every body is told in full."""
+"""Number of bodies up to which a story shows every body in full."""
 
 BEFORE_FOLD = 3
-"""Of more bodies, the first ones are told in full and the others folded."""
+"""Beyond that, a story shows the first bodies in full and folds the others."""
 
 MOST_BODIES = 10
-"""Bodies beyond this number are left out of the steps that repeat body by body."""
+"""Steps that repeat body by body omit the bodies beyond this number."""
 
 
 LETTERS = {"M": "M", "f": "f", "G": "G", "g": "g", "b": "b", "c": "c", "v": "v", "q": "q", "lam": "lambda"}
@@ -34,7 +35,7 @@ LETTERS = {"M": "M", "f": "f", "G": "G", "g": "g", "b": "b", "c": "c", "v": "v",
 
 
 class Telling:
-    """A derivation to be told, with the words and names that all chapters use.
+    """The derivation behind a story, with the words and names that all chapters use.
 
     Attributes:
         m: the mechanism of the derivation.
@@ -70,7 +71,7 @@ class Telling:
 
     @property
     def told(self) -> range:
-        """Indices of the bodies that are told one by one."""
+        """Indices of the bodies that a story shows one by one."""
         return range(min(len(self.m.links), MOST_BODIES))
 
     def folded(self, k: int) -> bool:
@@ -79,7 +80,7 @@ class Telling:
 
     @property
     def rest(self) -> tuple[str, ...]:
-        """The sentence about bodies that are left out, if any."""
+        """The sentence about omitted bodies, if there are any."""
         left = len(self.m.links) - len(self.told)
         if left <= 0:
             return ()
@@ -89,10 +90,6 @@ class Telling:
     def flat(self, k: int) -> bool:
         """Whether body k rotates about z only, so that its vectors are in world axes."""
         return self.m.poses[k].theta is not None
-
-    def axes(self, flat: bool) -> str:
-        """In which axes components are, in words."""
-        return "world axes" if flat else "body axes"
 
     def vector(
         self,
@@ -119,28 +116,33 @@ class Telling:
             return Formula(name.replace(r"\boldsymbol", ""), scalar(value[2]), words, source, compared=key)
         return self.vector(name, value, words, source=source, compared=compared)
 
+    def angular_velocity(self, k: int, value: vec.Vector, words: str, axes: str) -> Formula:
+        """The angular velocity of body k in "world" or "body" axes."""
+        body = self.m.links[k].body
+        compared = Comparison("the rate of the rotation matrix, $\\dot R R^T$", ("spin", body, axes))
+        return self.spin(
+            rf"\boldsymbol{{\omega}}_{{{upright(body)}}}", value, words, source=of_body(body), compared=compared
+        )
+
+    def center_velocity(self, k: int, value: vec.Vector, words: str, axes: str, *, plane: bool) -> Formula:
+        """The velocity of the mass centre of body k in "world" or "body" axes."""
+        body = self.m.links[k].body
+        compared = Comparison("the time derivative of the position of the mass centre", ("velocity", body, axes))
+        name = rf"\boldsymbol{{v}}_{{C,{upright(body)}}}"
+        return self.vector(name, value, words, plane=plane, source=of_body(body), compared=compared)
+
     @cached_property
     def planar(self) -> bool:
         """Whether all bodies stay in planes parallel to x-y: they rotate about z only, and no height changes."""
-        moving = 0
-        for symbol in (*self.m.q, *(drive.position for drive in self.m.drives)):
-            moving |= self.m.tape.bit(symbol)
-        for link, pose in zip(self.m.links, self.m.poses, strict=True):
-            height = se.sympify(self.m.point(link.body, link.com)[2])
-            if pose.theta is None or any(self.m.tape.reach(s) & moving for s in height.free_symbols):
-                return False
-        return True
+        return all(is_flat(self.m, k) for k in range(len(self.m.links)))
 
     # -- sources --------------------------------------------------------------------------------
 
-    def total(
-        self, name: str, terms: Terms, words: str = "", *, compared: Comparison | None = None, minus: bool = False
-    ) -> Formula:
-        """A sum as a formula, with its terms by source; ``minus``: the sum with the other sign."""
-        sign = -1 if minus else 1
-        parts = tuple(Term(source, sign * vec.total(values)) for source, values in terms.by_source().items())
+    def total(self, name: str, terms: Terms, words: str = "", *, compared: Comparison | None = None) -> Formula:
+        """A sum as a formula, with its terms by source."""
+        parts = tuple(Term(source, vec.total(values)) for source, values in terms.by_source().items())
         parts = tuple(part for part in parts if not is_zero(se.sympify(part.value)))
-        return Formula(name, scalar(sign * vec.total(terms)), words, UNKNOWN, parts, compared)
+        return Formula(name, scalar(vec.total(terms)), words, UNKNOWN, parts, compared)
 
 
 def _grouped(tex: str) -> str:

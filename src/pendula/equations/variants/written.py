@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ import symengine as se
 from pendula.equations.equations import PARTS, Equations, Rows, Written
 from pendula.equations.tape import Expr, Tape, is_zero
 from pendula.equations.translate import translate
+from pendula.equations.vectors import total
 from pendula.errors import NotSupported, UsageError
 from pendula.model.expressions.expression import Expression
 from pendula.model.model import Model
@@ -109,7 +110,7 @@ def written_equations(
 
 
 def _parts(base: Equations, f: list[Expr]) -> dict[str, tuple[Expr, ...]]:
-    """f with the model's dissipation and applied loads apart, whose power the energy account integrates."""
+    """f with the model's dissipation and applied loads as separate parts: the energy account integrates their power."""
     kept = {name: base.parts.free[name] for name in ("dissipation", "applied")}
     rest = tuple(se.Add(x, *[-loads[k] for loads in kept.values() if not is_zero(loads[k])]) for k, x in enumerate(f))
     return {name: (0,) * len(f) for name in PARTS} | {"inertia": rest} | kept
@@ -143,9 +144,9 @@ class WrittenRows:
         B = [self._split(names[name])[1] for name in self.given.acceleration_names]
         M = [[translate(x, names) for x in row] for row in self.given.M]
         f = [translate(x, names) for x in self.given.f]
-        MB = [[_total(M[i][k] * B[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
-        A = [[_total(B[k][i] * MB[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
-        return A, [-_total(B[k][i] * f[k] for k in range(n)) for i in range(n)]
+        MB = [[total(M[i][k] * B[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
+        A = [[total(B[k][i] * MB[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
+        return A, [-total(B[k][i] * f[k] for k in range(n)) for i in range(n)]
 
     def _split(self, expression: Expr) -> tuple[Expr, list[Expr]]:
         """Constant part and factors of an expression that is linear in the unknowns."""
@@ -156,7 +157,7 @@ class WrittenRows:
         # Derivatives would leave conditions such as (0 if x > 0 else 0) in terms without unknowns.
         if expression.is_Add:
             parts = [self._split(term) for term in expression.args]
-            return _total(b for b, _ in parts), [_total(column) for column in zip(*(A for _, A in parts), strict=True)]
+            return total(b for b, _ in parts), [total(column) for column in zip(*(A for _, A in parts), strict=True)]
         if expression.is_Mul:
             held = [x for x in expression.args if not x.free_symbols & used]
             moved = [x for x in expression.args if x.free_symbols & used]
@@ -180,8 +181,8 @@ class WrittenRows:
             by = [(value.diff(q), k) for q, k in zip(eq.q, self.speed_of, strict=True) if k >= 0]
             own |= {
                 name: value,
-                f"{name}_dot": _total(x * eq.v[k] for x, k in by),
-                f"{name}_ddot": _total(x * self.unknowns[k] for x, k in by),
+                f"{name}_dot": total(x * eq.v[k] for x, k in by),
+                f"{name}_ddot": total(x * self.unknowns[k] for x, k in by),
             }
         return names | model | others | own
 
@@ -241,14 +242,10 @@ class WrittenRows:
         n = len(A)
         A = [[self.tape.keep(se.sympify(x), "given__M") for x in row] for row in A]
         square = [
-            [self.tape.keep(_total(A[k][i] * A[k][j] for k in range(n)), "given__MM") for j in range(n)]
+            [self.tape.keep(total(A[k][i] * A[k][j] for k in range(n)), "given__MM") for j in range(n)]
             for i in range(n)
         ]
-        return square, [_total(A[k][i] * b[k] for k in range(n)) for i in range(n)]
-
-
-def _total(terms: Iterable[Expr]) -> Expr:
-    return se.Add(*[se.sympify(x) for x in terms])
+        return square, [total(A[k][i] * b[k] for k in range(n)) for i in range(n)]
 
 
 def _pivots(A: Array) -> Array:

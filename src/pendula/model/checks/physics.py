@@ -13,8 +13,8 @@ from pendula.model.bodies import GROUND, SHORTHANDS, Body
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import parse
 from pendula.model.fields import marked_fields
-from pendula.model.forces import ForceComFriction, ForceSpinDrive
-from pendula.model.forces.base import NEED_ONE
+from pendula.model.forces.actions import Action, Spin
+from pendula.model.forces.base import NEED_ONE, Force
 from pendula.model.joints import Rotation, TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Step, Turn, TurnBall
 from pendula.model.names import ExpressionError, quote
@@ -52,8 +52,9 @@ def check_physics(parts: Parts) -> Iterator[Problem]:
             if not problems:
                 sound.add(described)
     for element, force in parts.forces:
-        if isinstance(force, (ForceComFriction, ForceSpinDrive)) and force.body in parts.body:
-            yield from _turning_point(parts, element, force)
+        for action in _actions(force):
+            if isinstance(action, Spin) and action.body in parts.body:
+                yield from _turning_point(parts, element, action)
         if type(force).model_fields.keys() - force.model_fields_set >= NEED_ONE:
             cause = "is missing, and so is damping: this force would do nothing"
             yield Problem(element, "stiffness", cause, "give stiffness, damping, or both")
@@ -212,12 +213,18 @@ def _directions(parts: Parts, element: str, item: Any, place: str) -> Iterator[P
             yield from _directions(parts, element, entry, f"{place}[{k}]")
 
 
-def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
+def _actions(force: Force) -> tuple[Action, ...]:
+    """Where a force acts; nowhere if its type does not state it."""
+    try:
+        return force.actions()
+    except NotSupported:
+        return ()
+
+
+def _turning_point(parts: Parts, element: str, action: Spin) -> Iterator[Problem]:
     """Turner's forces act perpendicular to the line from the origin to a point other than the origin."""
-    body = parts.body[force.body]
-    points = body.named_points()
-    at, position = getattr(force, "at", None), getattr(force, "position", None)
-    point = position if position is not None else points.get(at or "com")
+    body, at, position = parts.body[action.body], action.at, action.position
+    point = position if position is not None else body.named_points().get(at or "com")
     values = _values(parts, point) if point is not None else None
     if values is not None and not any(values):
         field = "position" if position is not None else "at" if at is not None else "body"
@@ -230,7 +237,7 @@ def _turning_point(parts: Parts, element: str, force: Any) -> Iterator[Problem]:
 
 
 def _described(body: Body) -> Any:
-    """What decides whether the mass properties of a body make sense: the fields that it gives them by."""
+    """The fields that determine the mass properties of a body."""
     for name in SHORTHANDS:
         if (part := getattr(body, name)) is not None:
             return part
@@ -270,7 +277,7 @@ def _sizes(parts: Parts, element: str, body: Body, shorthand: str) -> Iterator[P
         both = _values(parts, (body.rod.com, body.rod.length))
         if both is not None and not 0 <= both[0] <= both[1] and both[1] > 0:
             cause = f"must lie between 0 and the length {both[1]:g}, found {both[0]:g}"
-            yield Problem(element, "rod.com", cause, "if this is intended, give the inertia as well")
+            yield Problem(element, "rod.com", cause, "if this is intended, also give the inertia")
 
 
 def _inertia(parts: Parts, element: str, place: str, properties: Any, mass: float) -> Iterator[Problem]:

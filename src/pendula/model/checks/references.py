@@ -122,11 +122,10 @@ def _coordinate_choice(force: Any, joint: TreeJoint, element: str) -> Iterator[P
         yield Problem(element, "coordinate", f"{problem.cause} in joint {name}", problem.advice)
     else:
         chosen = force.coordinate or next(iter(kinds))
-        measures = getattr(force, "measures", "")
-        wrong = {"angle": "length", "length": "angle"}.get(measures)
+        wrong = {"angle": "length", "length": "angle"}.get(force.measures)
         if kinds[chosen] == wrong:
             words = {"angle": "an angle", "length": "a length"}
-            cause = f"{quote(chosen)} is {words[wrong]}, not {words[measures]}"
+            cause = f"{quote(chosen)} is {words[wrong]}, not {words[force.measures]}"
             yield Problem(element, "type", cause, force.otherwise)
 
 

@@ -11,6 +11,7 @@ from pendula.model.bodies import GROUND
 from pendula.model.checks.references import sides
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
+from pendula.model.expressions.functions import SWITCHING
 from pendula.model.fields import Use, marked_fields
 from pendula.model.joints import Side
 from pendula.model.names import ExpressionError, quote, suggestion
@@ -94,9 +95,6 @@ def _in_sides(use: _Use, element: str, item: Any) -> Iterator[Problem]:
         yield from use.constant(element, scalars(side.rotation, f"{place}.rotation"))
 
 
-_MAY_JUMP = ("abs", "sign", "min", "max", "floor", "ceil")
-
-
 def _smooth(element: str, found: Places, *, switches: bool = True) -> Iterator[Problem]:
     """Prescribed motions may switch only at times known in advance: ``t < ...`` with a fixed time.
 
@@ -118,7 +116,7 @@ def _fault_in_time(node: ex.Node, parts: tuple[tuple[bool, str], ...]) -> tuple[
     """(depends on t, fault) of a part of an expression."""
     timed = any(depends for depends, _ in parts) or node == ex.Name("t")
     fault = next((text for _, text in parts if text), "")
-    if isinstance(node, ex.Call) and node.function in _MAY_JUMP and timed:
+    if isinstance(node, ex.Call) and node.function in SWITCHING and timed:
         fault = fault or f"a prescribed motion uses {node.function} of time"
     if isinstance(node, ex.Compare) and timed:
         plain = [side == ex.Name("t") for side in (node.a, node.b)]

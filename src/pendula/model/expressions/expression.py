@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from pendula.model.expressions import nodes as ex
-from pendula.model.expressions.algebra import Algebra, combine
+from pendula.model.expressions.algebra import Algebra, interpret
 from pendula.model.expressions.text import read, scan
 from pendula.model.expressions.values import Failure, Floats, check_node, check_number, finite, measure, value_of
 from pendula.model.names import ExpressionError, quote
@@ -109,7 +109,7 @@ class Expression:
 
     def interpret(self, algebra: Algebra[T]) -> T:
         """The value of the expression in an algebra: arrays, symbols, or any type with its methods."""
-        return ex.fold(self._order, lambda node, parts: combine(algebra, node, parts))
+        return interpret(self._order, algebra)
 
     def evaluate(self, values: Mapping[str, float] | None = None) -> float:
         """Value of the expression for given values of its names.

@@ -157,6 +157,9 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 )
 """Functions of the expression language by name; ``log`` is natural, ``sign(0)`` is 0."""
 
+CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "deg": math.pi / 180.0, "rad": 1.0})
+"""Names with a fixed value. They stay names in the tree of an expression, so that symbolic code keeps pi exact."""
+
 POWER = Function(math.pow, 2, 2, numpy="power", c="pow", rate=_pow_rate)
 """The power function, for exponents that are not integers."""
 

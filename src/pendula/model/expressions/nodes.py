@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
+from pendula.model.expressions.functions import CONSTANTS as CONSTANTS
 from pendula.model.names import ExpressionError, quote
 
 MAX_LENGTH = 2000
@@ -31,12 +32,9 @@ class Limits:
 
 
 USUAL = Limits(MAX_LENGTH, MAX_NODES, MAX_DEPTH)
-"""Of expressions in models."""
+"""The limits of expressions in models."""
 LONG = Limits(500_000, 200_000, 2000)
-"""Of equations of motion written out in full: depth 2000 is a sum of 2000 terms, near what :mod:`ast` can read."""
-CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "deg": math.pi / 180.0, "rad": 1.0})
-"""Names with a fixed value. They stay :class:`Name` nodes, so that symbolic code keeps pi exact."""
-
+"""The limits of equations of motion written out in full: a sum of 2000 terms is near the limit of :mod:`ast`."""
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

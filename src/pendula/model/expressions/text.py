@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
 from pendula.model.expressions import nodes as ex
+from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.values import MAX_INTEGER, check_call
-from pendula.model.names import ARITY, ExpressionError, identifier_fault, quote
+from pendula.model.names import ExpressionError, identifier_fault, quote
 
 _ALLOWED = "allowed are numbers, names, + - * / **, parentheses, known functions and a if condition else b"
 FILENAME = "<expression>"  # file name of the text in audit events of the interpreter
@@ -50,7 +51,7 @@ _REFUSED_SIGNS = (  # longest first
 
 def read(text: str, limits: ex.Limits = ex.USUAL) -> ex.Value:
     """The syntax tree of a text."""
-    if text.isidentifier() and text.isascii() and text not in ARITY and not identifier_fault(text):
+    if text.isidentifier() and text.isascii() and text not in FUNCTIONS and not identifier_fault(text):
         return ex.Name(text)  # by far the most frequent case
     source, angles = scan(text, limits)
     try:
@@ -254,7 +255,7 @@ def _plan(
         return [], lambda: ex.Multiply(number, ex.Name(unit)) if unit else number
     if isinstance(node, ast.Name):
         name = node.id
-        if name in ARITY:
+        if name in FUNCTIONS:
             _refuse(text, column, f"{name} is a function; write {name}(...)")
         return [], lambda: ex.Name(name)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

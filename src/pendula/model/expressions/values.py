@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.functions import FUNCTIONS
-from pendula.model.names import ARITY, ExpressionError, identifier_fault, nearest, quote
+from pendula.model.names import ExpressionError, identifier_fault, nearest, quote
+from pendula.words import counted
 
 MAX_INTEGER = 10**300
 """Largest integer."""
@@ -30,7 +31,7 @@ def check_node(node: ex.Node, parts: tuple[bool, ...]) -> bool:
         check_number(node.value)
     elif isinstance(node, ex.Name):
         fault = "must be plain text" if type(node.id) is not str else identifier_fault(node.id)
-        if fault or node.id in ARITY:
+        if fault or node.id in FUNCTIONS:
             raise ExpressionError(f"name {quote(str(node.id))} {fault or 'is a function'}")
     elif isinstance(node, ex.Call):
         check_call(node.function, len(node.args))
@@ -63,11 +64,11 @@ def check_number(value: int | float) -> None:
 
 def check_call(function: str, count: int) -> None:
     """Rejects unknown functions and wrong numbers of arguments."""
-    if function not in ARITY:
+    if function not in FUNCTIONS:
         raise ExpressionError(_unknown_function(function))
-    least, most = ARITY[function]
+    least, most = FUNCTIONS[function].least, FUNCTIONS[function].most
     if count < least or (most is not None and count > most):
-        wanted = f"{least} or more arguments" if most is None else f"{least} argument{'s' * (least > 1)}"
+        wanted = f"{least} or more arguments" if most is None else counted(least, "argument")
         hint = "; log is natural, for base b write log(x)/log(b)" if function == "log" and count == 2 else ""
         raise ExpressionError(f"{function} takes {wanted}, found {count}{hint}")
 
@@ -93,12 +94,12 @@ _OTHER_NAMES = {
 
 
 def _unknown_function(name: str) -> str:
-    near = nearest(name, ARITY)
+    near = nearest(name, FUNCTIONS)
     if name in _OTHER_NAMES:
         hint = f", write {_OTHER_NAMES[name]}"
     else:
         hint = f", the nearest is {near}" if near else ""
-    return f"{quote(name)} is not a known function{hint}; known are {' '.join(ARITY)}"
+    return f"{quote(name)} is not a known function{hint}; known are {' '.join(FUNCTIONS)}"
 
 
 class _Measure(NamedTuple):
@@ -165,6 +166,28 @@ def finite(name: str, values: Mapping[str, float] | None, text: str) -> float:
     return number
 
 
+def _value(name: str, *args: float) -> float:
+    """A function from the table."""
+    return float(FUNCTIONS[name].value(*args))
+
+
+def _exact_value(name: str, *args: float) -> float:
+    """A function of constants, with the zeros and poles of sine, cosine and tangent where exact arithmetic has them.
+
+    cos(90deg) is zero, not its rounding error 6e-17.
+    """
+    value = _value(name, *args)
+    if name in ("sin", "cos", "tan"):
+        rounding = 2.0**-52 * abs(args[0])
+        if abs(value) <= rounding:
+            return 0.0
+        if name == "tan" and abs(value) * rounding >= 1.0:
+            raise ValueError
+    if name == "atan2" and args == (0.0, 0.0):
+        raise ValueError
+    return value
+
+
 class Floats:
     """The algebra of floats; a branch that is not chosen may have no value."""
 
@@ -175,12 +198,8 @@ class Floats:
     constant = float
     named = ex.CONSTANTS.__getitem__
 
-    def __init__(self, names: Mapping[str, float]) -> None:
-        self.name = names.__getitem__
-
-    def call(self, name: str, *args: float) -> float:
-        """A function from the table."""
-        return float(FUNCTIONS[name].value(*args))
+    def __init__(self, names: Mapping[str, float], call: Callable[..., float] = _value) -> None:
+        self.name, self.call = names.__getitem__, call
 
     def compare(self, op: str, a: float, b: float) -> bool:
         """a op b."""
@@ -199,24 +218,7 @@ class Floats:
         return _decided(conditions, True)
 
 
-class _Constants(Floats):
-    """The algebra of constants: cos(90deg) is zero, not its rounding error 6e-17, as in exact arithmetic."""
-
-    def call(self, name: str, *args: float) -> float:
-        """A function from the table, with the zeros and poles of sine, cosine and tangent where they are exactly."""
-        value = super().call(name, *args)
-        if name in ("sin", "cos", "tan"):
-            rounding = 2.0**-52 * abs(args[0])
-            if abs(value) <= rounding:
-                return 0.0
-            if name == "tan" and abs(value) * rounding >= 1.0:
-                raise ValueError
-        if name == "atan2" and args == (0.0, 0.0):
-            raise ValueError
-        return value
-
-
-_CONSTANTS_ALONE = _Constants({})
+_CONSTANTS_ALONE = Floats({}, _exact_value)
 _LAZY = frozenset({ex.And, ex.Or, ex.Conditional})
 _TRUTHS = frozenset(ex.CONDITIONS)
 

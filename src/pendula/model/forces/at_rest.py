@@ -1,4 +1,4 @@
-"""Whether a force vanishes at rest, by its actions; what a new type of force does there follows from them."""
+"""Whether a force vanishes at rest, decided from its actions, so that new types of force need no code here."""
 
 from __future__ import annotations
 

@@ -33,6 +33,10 @@ class Force(Element):
     units: ClassVar[Mapping[str, str]] = {}
     """unit of each numeric field, in the words force, torque, length, time, rad, and ``pull`` and ``x`` for the force
     and the variable of the law: "pull/x" is a stiffness"""
+    measures: ClassVar[Literal["angle", "length", ""]] = ""
+    """kind of coordinate that a force across a joint needs; empty: any"""
+    otherwise: ClassVar[str] = ""
+    """advice for a coordinate of another kind"""
     drawn_as: ClassVar[Literal["spring", "damper", "string", ""]] = ""
     """how pictures show a force between two points or across a joint (a coil along a slide, a spiral about a hinge);
     empty: not at all"""
@@ -42,10 +46,10 @@ class Force(Element):
         raise NotSupported(f'force type "{self.type}" does not state where it acts: its class has no actions()')
 
     def faults(self, values: Callable[[Sequence[Scalar]], list[float] | None]) -> Iterator[tuple[str, str, str]]:
-        """What is wrong with the values of the fields: field, cause and advice.
+        """Faults in the values of the fields: field, cause and advice.
 
         Args:
-            values: gives the values of some scalars at the parameters of the model; None if one has no value.
+            values: evaluates some scalars at the parameters of the model; None if one has no value.
         """
         del values
         return iter(())
@@ -54,9 +58,9 @@ class Force(Element):
         """Where the force acts, in words."""
         return "; ".join(_where(action) for action in self.actions())
 
-    def law_fields(self) -> dict[str, Scalar]:
-        """Values of the fields in the law."""
-        return {name: getattr(self, name) for name in sorted(self.law.fields)}
+    def law_fields(self, law: Law | None = None) -> dict[str, Scalar]:
+        """Values of the fields in a law; by default in the law of this type."""
+        return {name: getattr(self, name) for name in sorted((law or self.law).fields)}
 
 
 def _where(action: Action) -> str:
@@ -91,11 +95,6 @@ class ForceAcross(Force):
     coordinate: Name | None = None
     """coordinate of the joint; needed if it has several"""
 
-    measures: ClassVar[Literal["angle", "length", ""]] = ""
-    """kind of coordinate that the force needs; empty: any"""
-    otherwise: ClassVar[str] = ""
-    """advice for a coordinate of another kind"""
-
     def actions(self) -> tuple[Action, ...]:
         """One action across the joint."""
         return (Across(self.joint, self.coordinate, self.law, self.law_fields()),)
@@ -108,9 +107,6 @@ class ForceBetweenOrAcross(Force):
     end: BodySide | None = Field(default=None, alias="to")
     joint: Name | None = None
     coordinate: Name | None = None
-
-    measures: ClassVar[Literal["angle", "length", ""]] = ""
-    otherwise: ClassVar[str] = ""
 
     @model_validator(mode="after")
     def _one_place(self) -> ForceBetweenOrAcross:

@@ -64,7 +64,7 @@ class ForceJointLimit(ForceAcross):
     def actions(self) -> tuple[Action, ...]:
         """One action across the joint for each stop."""
         return tuple(
-            Across(self.joint, self.coordinate, law, {name: getattr(self, name) for name in sorted(law.fields)})
+            Across(self.joint, self.coordinate, law, self.law_fields(law))
             for end, law in self.laws.items()
             if getattr(self, end) is not None
         )

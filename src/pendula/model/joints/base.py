@@ -100,7 +100,7 @@ class TreeJoint(Joint):
         raise self.missing("template of its motion, the method steps()")
 
     def check_own_fields(self) -> None:
-        """Checks of one type of joint, before those of all joints; raises ValueError("field: fault")."""
+        """Checks fields of this type of joint, before the checks of all joints; raises ValueError("field: fault")."""
 
     def field_of_names(self) -> str:
         """The field that decides the names of the coordinates."""
@@ -188,7 +188,7 @@ class TreeJoint(Joint):
         return Ball(chart_named("quaternion"), "body") if self.quaternion() else None
 
     def ball(self) -> Ball | None:
-        """The same, unless its coordinates are angles and its speeds their rates: those are single turns."""
+        """The orientation, unless its coordinates are angles and its speeds their rates, which are single turns."""
         found = self.attitude()
         return None if found is not None and found.chart.is_sequence and found.axes == "rates" else found
 

@@ -1,7 +1,7 @@
 """Charts of an orientation: a quaternion, three angles in any sequence, or a rotation vector.
 
-A chart says which coordinates describe a rotation. Which generalized speeds belong to them is a choice of its own: the
-rates of the coordinates, or the angular velocity in body axes or in the axes of the parent side.
+A chart says which coordinates describe a rotation. The generalized speeds are a separate choice: the rates of the
+coordinates, or the angular velocity in body axes or in the axes of the parent side.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Axes = Literal["rates", "body", "parent"]
 QUATERNION, ROTATION_VECTOR = "quaternion", "rotation vector"
 SPACE = "space "
 NAMED = {"euler": "zxz", "cardan": "xyz", "bryan": "xyz", "yaw-pitch-roll": "zyx"}
-"""Sequences with a name of their own, all about body-fixed axes: the classical Euler angles (precession, nutation,
+"""Named sequences, all about body-fixed axes: the classical Euler angles (precession, nutation,
 spin), Cardan or Bryan angles, and the angles of vehicles"""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pendula.analysis.explain.explanation import Explanation
 from pendula.equations.equations import Equations
-from pendula.equations.printing.formats import as_latex
+from pendula.equations.printing.latex import write_latex
 from pendula.equations.printing.mathml import write_mathml
 from pendula.equations.small_motion.model import SymbolicModel
 from pendula.errors import NotSupported
@@ -74,7 +74,7 @@ def show_equations(equations: Equations) -> dict[str, Any]:
     """The equations of motion: MathML, which browsers show by themselves, and LaTeX."""
     title, *rest = told(equations)
     found: dict[str, Any] = {}
-    latex = as_latex(equations)
+    latex = write_latex(equations)
     if len(latex) <= MOST_LATEX:
         found["text/latex"] = latex
     try:

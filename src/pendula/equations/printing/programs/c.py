@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pendula.equations.equations import Equations
@@ -24,7 +25,7 @@ LARGE = 120
 def write_c(eq: Equations) -> str:
     """Equations as a C99 program: ``rhs(t, y, p, u, ydot)`` gives the derivative of the state."""
     listing = Listing(eq, C)
-    b, sizes = listing.block, listing.sizes
+    b, body = listing.block, listing.dynamics()
     head = [line.replace("*/", "* /") for line in listing.head()]
     lines = ["/* " + head[0], *(f"   {line}".rstrip() for line in head[1:])]
     lines += [f"   p of rhs: {', '.join(listing.independent) or 'none'} */", "#include <math.h>"]
@@ -32,19 +33,20 @@ def write_c(eq: Equations) -> str:
     values = ", ".join(repr(x) for x in listing.independent.values()) or "0.0"
     lines += [f"const double PARAMETERS[] = {{{values}}};", ""]
     given = ", ".join(f"const double *{b[x]}" for x in ("q", "v", "u", "p"))
-    results = ", ".join(f"double *{b[x]} /* {size} */" for x, size in sizes.items())
+    results = ", ".join(f"double *{x} /* {size} */" for x, size in body.sizes.items())
     lines += [f"void dynamics(double t, {given},", f"              {results})", "{"]
     lines.append("    " + " ".join(f"(void){x};" for x in ("t", *(b[x] for x in ("q", "v", "u", "p", "G", "c")))))
-    lines += [*c_body(listing.dynamics(), {b[x]: sizes[x] for x in ("M", "G")}), "}", ""]
+    lines += [*c_body(body, [b["M"], b["G"]]), "}", ""]
     lines += [*_parameters(listing), *SOLVE.splitlines(), "", *_solve(listing)]
     return "\n".join([*lines, *(["", *_residuals(listing)] if listing.gaps else [])])
 
 
-def c_body(body: Body, cleared: dict[str, int], number: str = "double") -> list[str]:
+def c_body(body: Body, cleared: Sequence[str], number: str = "double") -> list[str]:
     """The statements of a function; arrays that are mostly zero are cleared first."""
     lines = [f"    const {number} {name} = {array}[{k}];" for name, array, k in body.unpacked]
     lines += [f"    const {number} {name} = {text};" for name, text in body.definitions]
-    for array, size in cleared.items():
+    for array in cleared:
+        size = body.sizes[array]
         lines += [f"    for (int i__ = 0; i__ < {size}; ++i__) {array}[i__] = 0.0;"] if size else []
     lines += [f"    {array}[{k}] = 0.0;" for array, k in body.zeros if array not in cleared]
     return [*lines, *(f"    {array}[{k}] = {text};" for array, k, text in body.stored)]
@@ -164,7 +166,7 @@ def _residuals(listing: Listing) -> list[str]:
         f"static void constraints(double t, {given}, {results})",
         "{",
         f"    {unused}",
-        *c_body(listing.residuals(), {b["G"]: m * n}),
+        *c_body(listing.residuals(), [b["G"]]),
         "}",
         "",
         f"/* out: g ({listing.gaps}), then G v - b ({m}); zero where the constraints hold. */",

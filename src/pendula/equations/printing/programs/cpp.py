@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pendula.equations.equations import Equations
+from pendula.equations.printing.code import SPELLED
 from pendula.equations.printing.programs.c import SOLVE, C, c_body, system_lines
 from pendula.equations.printing.programs.listing import Listing, identifier
 
@@ -24,8 +25,6 @@ CPP = replace(
     reserved=C.reserved | frozenset(_RESERVED.split()),
 )
 
-_USING = "abs fabs sqrt exp log sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf floor ceil pow"
-
 
 def write_cpp(eq: Equations, *, name: str = "") -> str:
     """Equations as a C++ header: ``rhs(t, y, p, u)`` is the derivative of the state.
@@ -35,7 +34,7 @@ def write_cpp(eq: Equations, *, name: str = "") -> str:
         name: of the namespace; default: the name of the model.
     """
     listing = Listing(eq, CPP)
-    b, sizes = listing.block, listing.sizes
+    b, body = listing.block, listing.dynamics()
     space = identifier(name or eq.model.name, CPP.reserved)
     n, k, m, u = len(eq.v), len(eq.q), eq.loop_rows, len(eq.u)
     lines = [f"// {line}".rstrip() for line in listing.head()]
@@ -52,9 +51,9 @@ def write_cpp(eq: Equations, *, name: str = "") -> str:
     lines += _function(
         "dynamics",
         "const T &t, " + ", ".join(f"const T *{b[x]}" for x in ("q", "v", "u", "p")),
-        ", ".join(f"T *{b[x]} /* {size} */" for x, size in sizes.items()),
+        ", ".join(f"T *{x} /* {size} */" for x, size in body.sizes.items()),
         [b[x] for x in ("q", "v", "u", "p", "G", "c")],
-        c_body(listing.dynamics(), {b[x]: sizes[x] for x in ("M", "G")}, "T"),
+        c_body(body, [b["M"], b["G"]], "T"),
     )
     solve = SOLVE.replace("double", "T").replace("static void", "template <class T>\ninline void")
     solve = solve.replace("int rank = 0;", "using std::fabs;\n    int rank = 0;")
@@ -65,7 +64,7 @@ def write_cpp(eq: Equations, *, name: str = "") -> str:
 
 
 def _function(name: str, given: str, results: str, unused: list[str], body: list[str]) -> list[str]:
-    using = [f"    using std::{f};" for f in _USING.split() if any(f"{f}(" in line for line in body)]
+    using = [f"    using std::{f};" for f in (*SPELLED.values(), "pow") if any(f"{f}(" in line for line in body)]
     void = "    " + " ".join(f"(void){x};" for x in ("t", *unused))
     return ["template <class T>", f"void {name}({given},", f"    {results})", "{", void, *using, *body, "}", ""]
 
@@ -126,7 +125,7 @@ def _residuals(listing: Listing) -> list[str]:
         "const T &t, " + ", ".join(f"const T *{b[x]}" for x in ("q", "v", "u", "p")),
         ", ".join(f"T *{b[x]}" for x in ("g", "G", "b")),
         [b[x] for x in ("q", "v", "u", "p", "G", "b")],
-        c_body(listing.residuals(), {b["G"]: m * n}, "T"),
+        c_body(listing.residuals(), [b["G"]], "T"),
     )
     return [
         *lines,

@@ -17,7 +17,6 @@ JULIA = code.Language(
     renamed={"abs": "abs", "atan2": "atan"},
     pi="pi",
     power="{}^{}",
-    choice="(({test}) ? ({this}) : ({other}))",
     truths=("false", "true"),
     integers=True,
     reserved=frozenset(_RESERVED.split()),
@@ -55,30 +54,28 @@ def write_julia(eq: Equations, *, name: str = "") -> str:
         name: of the module; default: the name of the model.
     """
     listing = Listing(eq, JULIA)
-    b = listing.block
     title = "".join(word.capitalize() for word in identifier(name or eq.model.name).split("_"))
     title = identifier(title, {"Module", "Main", "Base", "Core"})
     values = ", ".join(f"{listing.name(n)} = {value!r}" for n, value in listing.independent.items())
-    arrays = ["t", b["q"], b["v"], b["u"], b["p"]]
-    sizes = {b[x]: size for x, size in listing.sizes.items()}
-    body = _body(listing.dynamics(), arrays[1:], sizes)
+    body = listing.dynamics()
+    results = ", ".join(body.sizes)
     lines = [f"# {line}".rstrip() for line in listing.head()]
     lines += [f"module {title}", "", "using LinearAlgebra", "", "export rhs, rhs!, PARAMETERS", ""]
     lines += ['"Independent parameters with the values of the model."', f"const PARAMETERS = (; {values})", ""]
-    lines += [f'"{", ".join(sizes)}; matrices by rows."', f"function dynamics({', '.join(arrays)})", *body]
-    lines += [f"    return {', '.join(sizes)}", "end", "", *_parameters(listing), *_solve(listing)]
+    lines += [f'"{results}; matrices by rows."', f"function dynamics({', '.join(listing.arguments)})"]
+    lines += [*_body(listing, body), f"    return {results}", "end", "", *_parameters(listing), *_solve(listing)]
     lines += _residuals(listing) if listing.gaps else []
     if any("erf(" in line for line in lines):
         lines += _ERF.splitlines() + [""]
     return "\n".join([*lines, f"end  # module {title}"])
 
 
-def _body(body: Body, read: list[str], sizes: dict[str, int]) -> list[str]:
+def _body(listing: Listing, body: Body) -> list[str]:
     lines = [f"    {name} = {array}[{k + 1}]" for name, array, k in body.unpacked]
     lines += [f"    {name} = {text}" for name, text in body.definitions]
-    types = ", ".join(f"eltype({array})" for array in read)
+    types = ", ".join(f"eltype({array})" for array in listing.arguments[1:])
     lines.append(f"    T__ = promote_type(Float64, typeof(t), {types})")
-    lines += [f"    {array} = zeros(T__, {size})" for array, size in sizes.items()]
+    lines += [f"    {array} = zeros(T__, {size})" for array, size in body.sizes.items()]
     return [*lines, *(f"    {array}[{k + 1}] = {text}" for array, k, text in body.stored)]
 
 
@@ -133,15 +130,13 @@ def _solve(listing: Listing) -> list[str]:
 
 
 def _residuals(listing: Listing) -> list[str]:
-    b, eq = listing.block, listing.eq
+    eq, body = listing.eq, listing.residuals()
     n, k, m = len(eq.v), len(eq.q), eq.loop_rows
-    arrays = ["t", b["q"], b["v"], b["u"], b["p"]]
-    sizes = {b["g"]: listing.gaps, b["G"]: m * n, b["b"]: m}
     speed = f"transpose(reshape(G, {n}, {m})) * y[{k + 1}:{k + n}] - b" if m else "zeros(0)"
     return [
-        f"function constraints({', '.join(arrays)})",
-        *_body(listing.residuals(), arrays[1:], sizes),
-        f"    return {', '.join(sizes)}",
+        f"function constraints({', '.join(listing.arguments)})",
+        *_body(listing, body),
+        f"    return {', '.join(body.sizes)}",
         "end",
         "",
         '"g and G v - b, which are zero where the constraints hold; arguments as for rhs."',

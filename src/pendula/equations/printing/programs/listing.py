@@ -1,4 +1,4 @@
-"""What programs in all languages print: names that clash with nothing, units, parameters, and the formulas.
+"""The content of programs in all languages: names without clashes, units, parameters, and the formulas.
 
 Every program has the same functions:
 
@@ -41,21 +41,23 @@ class Body:
         definitions: (name, text) of the named intermediates.
         stored: (array, index from 0, text) of its results that are not zero.
         zeros: (array, index from 0) of those that are.
+        sizes: length of every array of results, by its name.
     """
 
     unpacked: tuple[tuple[str, str, int], ...]
     definitions: tuple[tuple[str, str], ...]
     stored: tuple[tuple[str, int, str], ...]
     zeros: tuple[tuple[str, int], ...]
+    sizes: dict[str, int]
 
 
 class Listing:
-    """What a program needs: names, parameters in the order of their dependence, and the formulas.
+    """The content of a program: names, parameters in the order of their dependence, and the formulas.
 
     Attributes:
         eq: the equations.
         block: names of the arrays q, v, u, p, M, f, qdot, G, c, g, b.
-        sizes: their lengths, of those that ``dynamics`` computes.
+        arguments: names of the arguments of ``dynamics`` and ``constraints``: t, q, v, u, p.
         independent: values of the parameters that a caller may set.
         gaps: number of entries of g.
     """
@@ -74,8 +76,7 @@ class Listing:
         self._derived = given.derived
         self._inputs = [given.inputs[str(s)] for s in eq.u]
         self.gaps = len(eq.g)
-        self.sizes = {"M": len(eq.v) ** 2, "f": len(eq.v), "qdot": len(eq.q), "G": eq.loop_rows * len(eq.v)}
-        self.sizes["c"] = eq.loop_rows
+        self.arguments = ("t", *(self.block[x] for x in ("q", "v", "u", "p")))
 
     @property
     def derived(self) -> list[tuple[str, str]]:
@@ -89,14 +90,16 @@ class Listing:
 
     def dynamics(self) -> Body:
         """M, f, q', G and c."""
-        return self._body(self._dynamics())
+        n, m = len(self.eq.v), self.eq.loop_rows
+        return self._body(self._dynamics(), {"M": n * n, "f": n, "qdot": len(self.eq.q), "G": m * n, "c": m})
 
     def residuals(self) -> Body:
         """g, G and b."""
         eq, n = self.eq, len(self.eq.v)
         outputs = [("g", k, self.shown(x)) for k, x in enumerate(eq.g)]
         outputs += [("G", r * n + j, self.shown(x)) for r, j, x in entries(eq.G)]
-        return self._body([*outputs, *(("b", r, self.shown(x)) for r, x in enumerate(eq.b))])
+        outputs += [("b", r, self.shown(x)) for r, x in enumerate(eq.b)]
+        return self._body(outputs, {"g": self.gaps, "G": eq.loop_rows * n, "b": eq.loop_rows})
 
     def _dynamics(self) -> Iterable[tuple[str, int, Any]]:
         eq, n = self.eq, len(self.eq.v)
@@ -110,7 +113,7 @@ class Listing:
         yield from (("G", r * n + j, self.shown(x)) for r, j, x in entries(eq.G))
         yield from (("c", r, self.shown(x)) for r, x in enumerate(eq.c))
 
-    def _body(self, results: Iterable[tuple[str, int, Any]]) -> Body:
+    def _body(self, results: Iterable[tuple[str, int, Any]], sizes: dict[str, int]) -> Body:
         outputs = [(x, k, se.sympify(e)) for x, k, e in results]
         definitions = () if self.form.small else used_intermediates(self.eq, [e for _, _, e in outputs])
         needed = {str(s) for _, e in definitions for s in se.sympify(e).free_symbols}
@@ -122,6 +125,7 @@ class Listing:
             tuple((self.name(s), self.write(e)) for s, e in definitions),
             tuple((self.block[x], k, self.write(e)) for x, k, e in outputs if not is_zero(e)),
             tuple((self.block[x], k) for x, k, e in outputs if is_zero(e)),
+            {self.block[x]: size for x, size in sizes.items()},
         )
 
     @property
@@ -156,7 +160,7 @@ class Listing:
         return found | {s.name: names.speed(s.kind) for s in eq.speeds}
 
     def head(self) -> list[str]:
-        """What a reader must know, line by line."""
+        """The comment at the beginning of the program, line by line."""
         eq, block, units = self.eq, self.block, self.units()
 
         def listed(symbols: Sequence[Any]) -> str:
@@ -173,7 +177,7 @@ class Listing:
             lines.append(f"rows of {block['G']} and {block['c']}: {rows}")
         if eq.g:
             lines.append(f"residuals: {'; '.join(eq.constraint_names)}")
-        return lines + [f"{n} = {code.write(e, code.PYTHON).replace('math.', '')}" for n, e in self._derived]
+        return lines + [f"{n} = {code.write(e, code.PLAIN)}" for n, e in self._derived]
 
 
 def _spelled(words: Sequence[str], reserved: frozenset[str] | set[str], longest: int) -> dict[str, str]:
@@ -191,7 +195,7 @@ def _spelled(words: Sequence[str], reserved: frozenset[str] | set[str], longest:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """A name with as many underscores behind it as needed to be none of those taken."""
+    """A name that is not taken: underscores are appended as needed."""
     names = set(taken)
     while name in names:
         name += "_"

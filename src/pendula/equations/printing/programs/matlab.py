@@ -18,8 +18,6 @@ MATLAB = code.Language(
     pi="pi",
     power="{}^{}",
     choice="select({test}, {this}, {other})",
-    both=" && ",
-    either=" || ",
     negation="(~{})",
     truths=("false", "true"),
     integers=True,
@@ -43,27 +41,24 @@ def write_matlab(eq: Equations, *, name: str = "") -> str:
         name: of the function, which is that of the file; default: the name of the model.
     """
     listing = Listing(eq, MATLAB, LONGEST)
-    b = listing.block
     title = identifier(name or eq.model.name, MATLAB.reserved)[:LONGEST]
-    sizes = {b[x]: size for x, size in listing.sizes.items()}
-    arguments = ", ".join(["t", b["q"], b["v"], b["u"], b["p"]])
     handles = ["rhs", "solve", "dynamics", *(["residuals"] if listing.gaps else [])]
     lines = [f"function program = {title}()", *(f"% {line}".rstrip() for line in listing.head())]
     lines += ["%", f"% program = {title}(); [t, y] = ode45(@(t, y) program.rhs(t, y), [0 1], start);"]
     lines += ["  program.parameters = defaults();", *(f"  program.{x} = @{x};" for x in handles), "end", ""]
     lines += ["function p = defaults()", "  p = struct();"]
     lines += [f"  p.{listing.name(n)} = {value!r};" for n, value in listing.independent.items()] + ["end", ""]
-    lines += [f"function [{', '.join(sizes)}] = dynamics({arguments})", *_body(listing.dynamics(), sizes), "end", ""]
-    lines += [*_parameters(listing), *_solve(listing)]
+    lines += [*_function("dynamics", listing, listing.dynamics()), *_parameters(listing), *_solve(listing)]
     lines += _residuals(listing) if listing.gaps else []
     return "\n".join([*lines, *(_SELECT.splitlines() if any("select(" in line for line in lines) else [])])
 
 
-def _body(body: Body, sizes: dict[str, int]) -> list[str]:
-    lines = [f"  {name} = {array}({k + 1});" for name, array, k in body.unpacked]
+def _function(name: str, listing: Listing, body: Body) -> list[str]:
+    lines = [f"function [{', '.join(body.sizes)}] = {name}({', '.join(listing.arguments)})"]
+    lines += [f"  {name} = {array}({k + 1});" for name, array, k in body.unpacked]
     lines += [f"  {name} = {text};" for name, text in body.definitions]
-    lines += [f"  {array} = zeros({size}, 1);" for array, size in sizes.items()]
-    return [*lines, *(f"  {array}({k + 1}) = {text};" for array, k, text in body.stored)]
+    lines += [f"  {array} = zeros({size}, 1);" for array, size in body.sizes.items()]
+    return [*lines, *(f"  {array}({k + 1}) = {text};" for array, k, text in body.stored), "end", ""]
 
 
 def _parameters(listing: Listing) -> list[str]:
@@ -128,16 +123,11 @@ def _solve(listing: Listing) -> list[str]:
 
 
 def _residuals(listing: Listing) -> list[str]:
-    b, eq = listing.block, listing.eq
+    eq = listing.eq
     n, k, m = len(eq.v), len(eq.q), eq.loop_rows
-    arguments = ", ".join(["t", b["q"], b["v"], b["u"], b["p"]])
-    sizes = {b["g"]: listing.gaps, b["G"]: m * n, b["b"]: m}
     speed = f"reshape(G, {n}, {m})' * y({k + 1}:{k + n}) - b" if m else "zeros(0, 1)"
     return [
-        f"function [{', '.join(sizes)}] = constraints({arguments})",
-        *_body(listing.residuals(), sizes),
-        "end",
-        "",
+        *_function("constraints", listing, listing.residuals()),
         "function [g, speed] = residuals(t, y, p)",
         "% g and G v - b, which are zero where the constraints hold; arguments as for rhs",
         "  if nargin < 3, p = []; end",

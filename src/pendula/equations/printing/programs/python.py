@@ -15,30 +15,28 @@ PYTHON = replace(code.PYTHON, reserved=frozenset(_RESERVED.split()))
 def write_python(eq: Equations) -> str:
     """Equations as a Python module: ``rhs(t, y, p, u)`` is the derivative of the state."""
     listing = Listing(eq, PYTHON)
-    b = listing.block
     lines = ['"""', *listing.head()]
     lines[:2] = [f'"""{lines[1]}']
     lines += ['"""', "", "import math", "", "import numpy as np", ""]
     values = ", ".join(f'"{name}": {value!r}' for name, value in listing.independent.items())
     lines += [f"PARAMETERS = {{{values}}}", "", ""]
-    arguments = ", ".join(["t", b["q"], b["v"], b["u"], b["p"]])
-    results = [b[name] for name in listing.sizes]
-    lines += [f"def dynamics({arguments}):", f'    """Lists {", ".join(results)}; matrices by rows."""']
-    sizes = {b[name]: size for name, size in listing.sizes.items()}
-    lines += [*_body(listing.dynamics(), sizes), f"    return {', '.join(results)}", "", ""]
+    body = listing.dynamics()
+    results = ", ".join(body.sizes)
+    lines += [f"def dynamics({', '.join(listing.arguments)}):", f'    """Lists {results}; matrices by rows."""']
+    lines += [*_body(body), f"    return {results}", "", ""]
     lines += [*_parameters(listing), *_solve(listing)]
     return "\n".join([*lines, *(["", "", *_residuals(listing)] if listing.gaps else [])])
 
 
-def _body(body: Body, sizes: dict[str, int]) -> list[str]:
+def _body(body: Body) -> list[str]:
     lines = [f"    {name} = {array}[{k}]" for name, array, k in body.unpacked]
     lines += [f"    {name} = {text}" for name, text in body.definitions]
-    lines += [f"    {array} = [0.0] * {size}" for array, size in sizes.items()]
+    lines += [f"    {array} = [0.0] * {size}" for array, size in body.sizes.items()]
     return [*lines, *(f"    {array}[{k}] = {text}" for array, k, text in body.stored)]
 
 
 def _parameters(listing: Listing) -> list[str]:
-    """The function that gives all parameters and the inputs."""
+    """The function that returns all parameters and the inputs."""
     # Names with two underscores cannot be those of the model.
     given, values = "changes__", "values__"
     lines = [f"def parameters_and_inputs(t, {given}=None):"]
@@ -85,15 +83,14 @@ def _solve(listing: Listing) -> list[str]:
 
 def _residuals(listing: Listing) -> list[str]:
     """The function that measures how well the constraints hold."""
-    b, eq = listing.block, listing.eq
+    eq, body = listing.eq, listing.residuals()
     n, k, m = len(eq.v), len(eq.q), eq.loop_rows
-    arguments = ", ".join(["t", b["q"], b["v"], b["u"], b["p"]])
-    sizes = {b["g"]: listing.gaps, b["G"]: m * n, b["b"]: m}
+    results = ", ".join(body.sizes)
     return [
-        f"def constraints({arguments}):",
-        f'    """Lists {b["g"]}, {b["G"]}, {b["b"]}; the matrix by rows."""',
-        *_body(listing.residuals(), sizes),
-        f"    return {b['g']}, {b['G']}, {b['b']}",
+        f"def constraints({', '.join(listing.arguments)}):",
+        f'    """Lists {results}; the matrix by rows."""',
+        *_body(body),
+        f"    return {results}",
         "",
         "",
         "def residuals(t, y, p=None):",
