@@ -31,8 +31,6 @@ LOCKED = 0.05
 LITTLE_LATER = (1e-3, 1e-2, 5e-2)
 """Fractions of the time that has passed, after which loops are tried to close again once a run has stopped."""
 
-_BUDGET = 0.2  # approximate seconds for examining the poses of a run
-
 
 def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
     """Notes on redundant constraints.
