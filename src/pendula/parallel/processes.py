@@ -84,15 +84,14 @@ class Processes:
     A worker starts when the first task needs it. On Linux it is forked while no other thread runs, and inherits what
     was compiled; otherwise it starts anew and loads the same extensions. A task whose worker dies is given to another
     one, and is given up after a few deaths. Use it as a context manager: then SIGTERM ends the workers and lets
-    everything be cleaned up before it ends the process, and the first keyboard interrupt stops the tasks.
+    everything be cleaned up before it ends the process. The first keyboard interrupt calls :meth:`stop` and is noted in
+    ``interrupted``; a second one is raised.
 
     Args:
         work: called as ``work(task, tell)``, it gives the value of a task. ``tell(ended, total)`` reports progress, and
             raises ``KeyboardInterrupt`` if the task is to end early.
         remake: function and arguments that make ``work`` in a process that cannot inherit it.
         count: number of workers.
-        stop_on_interrupt: the first keyboard interrupt calls :meth:`stop` and is noted in ``interrupted``; a second
-            one is raised. Otherwise the first one is raised.
         deaths: number of workers that may die of one task before it is given up.
 
     Example:
@@ -115,7 +114,6 @@ class Processes:
         remake: tuple[Callable[..., Any], tuple[Any, ...]],
         count: int,
         *,
-        stop_on_interrupt: bool = True,
         deaths: int = DEATHS,
     ) -> None:
         if count < 1:
@@ -129,15 +127,14 @@ class Processes:
         self._not_before = 0.0  # no new worker next to others until then
         self._stopping = False
         self._context = contextlib.ExitStack()
-        self._interrupt = Interrupt() if stop_on_interrupt else None
+        self._interrupt = Interrupt()
         self._home = os.getpid()
         atexit.register(self.close)
 
     def __enter__(self) -> Processes:
         self._context.enter_context(tidied())
         self._context.callback(self._end)
-        if self._interrupt is not None:
-            self._context.enter_context(self._interrupt)
+        self._context.enter_context(self._interrupt)
         return self
 
     def __exit__(self, *details: Any) -> None:
@@ -162,6 +159,16 @@ class Processes:
         self._hand_out()
 
     @property
+    def workers(self) -> int:
+        """Number of workers, including those that have not been started."""
+        return self._count
+
+    @property
+    def words(self) -> str:
+        """Where tasks are computed, in words."""
+        return f"in {counted(self._count, 'process', 'processes')} of this machine"
+
+    @property
     def idle(self) -> int:
         """Workers without a task, including those that have not been started."""
         return self._count - sum(bool(worker.tasks) for worker in self._workers)
@@ -181,7 +188,7 @@ class Processes:
     @property
     def interrupted(self) -> bool:
         """Whether a keyboard interrupt came."""
-        return self._interrupt is not None and self._interrupt.pending()
+        return self._interrupt.pending()
 
     @property
     def pids(self) -> list[int]:

@@ -18,13 +18,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from pendula.errors import UsageError
 from pendula.storage.pipes import open_to_write
-
-if TYPE_CHECKING:
-    pass
 
 UNFINISHED = ".part"  # how the names of files end while they are written
 _NAME_CHARACTERS = 40  # of the final name that the temporary one repeats

@@ -20,6 +20,10 @@ Tell = Callable[[int, int], None]
 """called with the number of cases that have ended, and of all; raises KeyboardInterrupt if the work has to stop"""
 
 
+def silent(ended: int, of: int) -> None:
+    """Progress that nobody asked for."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One case of a study, as a user's function gets it.

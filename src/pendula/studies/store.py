@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,8 +210,9 @@ def part_table(part: Part) -> Table:
         Block("failure.case", ("failure",), np.array([*reasons], dtype=np.int64)),
         Block("failure.reason", ("failure",), np.array([*reasons.values()], dtype=str)),
     )
-    table = Table("StudyPart", blocks, ("case",), {"seconds": part.seconds, "machine": dict(part.machine)}, False)
-    return Table(table.kind, blocks, table.main, {**table.attributes, "checksum": table.digest()}, False)
+    known = {"seconds": part.seconds, "machine": dict(part.machine)}
+    table = Table("StudyPart", blocks, ("case",), known, compress=False)
+    return replace(table, attributes={**known, "checksum": table.digest()})
 
 
 def part_of(table: Table, path: Path) -> Part:

@@ -154,6 +154,15 @@ class Draft:
             self.renamed[wanted if wanted not in self.renamed else f"{wanted} ({len(self.renamed)})"] = name
         return name
 
+    # -- joints -----------------------------------------------------------------------------------------
+
+    def add_joint(self, fields: dict[str, Any]) -> None:
+        """Adds a joint of the tree; its coordinates and speeds are next in the other tool's vectors."""
+        self.joints.append(fields)
+        made = self.parsed(fields)
+        self.coordinates += made.coordinate_names()
+        self.speeds += [s.name for s in made.speeds()]
+
     @staticmethod
     def parsed(joint: Mapping[str, Any]) -> Any:
         """A joint given as data."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -62,6 +62,12 @@ class NumericTree:
     def refuse(self, element: str, what: str) -> NotSupported:
         """The error for something that the format cannot hold."""
         return NotSupported(f"{element}: {what}, which {self.format} cannot hold")
+
+    def forces(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """Every force with its name for messages and its fields."""
+        for k, force in enumerate(self.model.forces):
+            element = f'force "{force.name}"' if force.name else f"force {k + 1} ({force.type})"
+            yield element, force, force.model_dump(by_alias=True)
 
     def number(self, value: Any, element: str, field: str) -> float:
         """The value of an expression of parameters."""
@@ -129,6 +135,8 @@ class NumericTree:
                     continue
                 case Shift():
                     raise self.refuse(element, "its motion is given by expressions")
+                case _:
+                    raise self.refuse(element, f"it has a step of type {type(step).__name__}")
             if amount not in names:
                 raise self.refuse(element, f'it moves by "{amount}"')
             found.append(Move(kind, self.direction(axis, element), amount, armature[f"{amount}_dot"]))
