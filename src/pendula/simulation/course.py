@@ -62,9 +62,8 @@ class Course:
 
     def hand_over(self, t: Array, y: Array) -> None:
         """Gives samples of the integration, with the quadratures behind the state, to ``on_samples``."""
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         if self.on_samples is not None and t.size:
-            self.on_samples(t, y[:, :nq], y[:, nq : nq + nv])
+            self.on_samples(t, *self.system.layout.split(y))
 
     def run(
         self, longest: float = np.inf, *, guard: Guard | None = None, first_step: float | None = None

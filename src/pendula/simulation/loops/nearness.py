@@ -49,8 +49,7 @@ class Nearness:
 
     def scaled_jacobian(self, t: Array, y: Array) -> Array:
         """G at some states in coordinates of the joints, its rows and columns scaled to pure numbers."""
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
-        q, _ = self.system.in_joints.read(y[:, :nq], y[:, nq : nq + nv], t, parameters=self.vector)
+        q, _ = self.system.in_joints.read(*self.system.layout.split(y), t, parameters=self.vector)
         G = dimensionless(self.joints, self.joints.constraint_jacobian(q, t, parameters=self.vector), self.vector)
         return np.where(np.isfinite(G), G, 0.0)
 
@@ -202,8 +201,7 @@ class Nearness:
 
     def opening(self, stretch: Stretch) -> float:
         """The largest gap of the loops on a stretch, relative to the size of the mechanism."""
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         times = np.linspace(stretch.begin, stretch.end, 41)
-        y = stretch.at(times)
-        g, _ = self.system.gaps(y[:, :nq], y[:, nq : nq + nv], times, parameters=self.vector)
+        q, v = self.system.layout.split(stretch.at(times))
+        g, _ = self.system.gaps(q, v, times, parameters=self.vector)
         return float(np.abs(g).max(initial=0.0) / typical_length(self.system, self.vector))
