@@ -68,7 +68,7 @@ class JaxFunctions:
 def to_jax(model: Model | Equations | str, formulation: str | None = None) -> JaxFunctions:
     """Equations of motion as JAX functions, for gradients and many runs on accelerators.
 
-    JAX computes in single precision unless it is told otherwise: call ``jax.config.update("jax_enable_x64", True)``
+    JAX computes in single precision by default: call ``jax.config.update("jax_enable_x64", True)``
     first for the accuracy of the other engines. Of constraints that depend on each other, a largest independent set
     enters the linear system; the motion is the same. Both branches of a condition are evaluated.
 

@@ -107,7 +107,7 @@ def from_sympy(
         coordinates: own name -> expression of the model's coordinates, if they differ.
 
     Raises:
-        UsageError: it is no such method, or its equations have not been formed.
+        UsageError: it is not such a method, or its equations have not been formed.
         NotSupported: the equations contain a function that the language of model files does not have.
 
     Example:

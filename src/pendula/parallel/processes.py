@@ -1,8 +1,8 @@
 """Worker processes that compute tasks, replace those that die, and end with their parent.
 
 Everything happens in the thread that calls: there is no managing thread, so that processes can be forked at any time,
-and no lock or queue that a killed worker could leave locked. The main process
-talks to each worker through a separate pipe.
+and no lock or queue that a killed worker could leave locked. The main process talks to each worker through a separate
+pipe.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DEATHS = 3
 """of workers on one task, after which it is given up"""
 STARTS = {False: 3, True: 20}
 """workers in a row that died before they could begin, after which all ends; more if forked, as these begin at once"""
-AHEAD_BYTES = 65_536 if sys.platform == "linux" else 4_096  # a pipe takes so much though nobody reads
+AHEAD_BYTES = 65_536 if sys.platform == "linux" else 4_096  # a pipe holds this much before it is read
 SLICE = 0.2  # seconds between looks at processes whose end their pipe does not show
 PAUSE, LONGEST_PAUSE = 0.01, 5.0  # seconds without a new worker after one that could not begin, if others work
 PATIENCE = 1.0  # seconds that a process has for its end
@@ -122,7 +122,7 @@ class Processes:
         self._workers: list[_Worker] = []
         self._queue: deque[_Task] = deque()
         self._found: list[Done] = []
-        self._finished, self._most = 0, 0  # what tasks told in all
+        self._finished, self._most = 0, 0  # what all tasks have reported
         self._early = 0  # workers in a row that died before they could begin
         self._not_before = 0.0  # no new worker next to others until then
         self._stopping = False
@@ -256,7 +256,7 @@ class Processes:
         for worker in workers:
             if worker.tasks:
                 worker.process.kill()
-            worker.pipe.close()  # at which a worker without a task ends by itself
+            worker.pipe.close()  # a worker without a task ends then
         until = time.monotonic() + PATIENCE
         for worker in workers:
             _await_end(worker.process, until - time.monotonic())

@@ -112,7 +112,7 @@ def _nearest(system: System, run: Integration, vector: Array) -> Nearest | None:
 
 
 def _account(system: System, run: Integration, vector: Array, elsewhere: Elsewhere) -> EnergyAccount:
-    """Energies at the steps, and what does not add up inside some."""
+    """Energies at the steps, and errors of their balance inside some of them."""
     steps = len(run.t)
     t, y = (np.append(run.t, run.inside_t), np.vstack([run.y, run.inside_y])) if run.inside_t.size else (run.t, run.y)
     kinetic, potential, work = _energies(system, t, y, vector, elsewhere)
@@ -130,14 +130,14 @@ def _energies(system: System, t: Array, y: Array, vector: Array, elsewhere: Else
 
 
 def _energy_note(account: EnergyAccount) -> tuple[str, ...]:
-    """Says that the energy drift has no scale, where that is so."""
+    """A note that the energy drift has no scale, if nothing moves."""
     if float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
         return ()
     return ("nothing moves and no energy changes, so the energy drift is not scaled",)
 
 
 def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
-    """Says that samples are less accurate than the energy drift tells."""
+    """A note that samples are less accurate than the energy drift suggests."""
     if worst <= AT_SAMPLES * account.drift or worst < LEAST_NOTED:
         return ()
     return (
@@ -147,12 +147,12 @@ def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
 
 
 def account_doubts(off: float, opening: float, length: float, written: str = "") -> tuple[str, ...]:
-    """Why a run is not to be trusted: its energy does not add up, or its loops are open.
+    """Why a run cannot be trusted: its energy does not add up, or its loops are open.
 
     Args:
         off: error of the energy, relative to its scale.
         opening, length: how far loops are open, and a typical length.
-        written: where the equations were given, if they are not the model's own.
+        written: the source of the equations, if they were not derived from the model.
     """
     doubts: tuple[str, ...] = ()
     if off > UNTRUSTED:

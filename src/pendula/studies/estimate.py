@@ -26,7 +26,7 @@ from pendula.system.layout import Array
 from pendula.words import counted, readable
 
 CASES = 1024
-"""cases that are tried at the most, at random places of the study"""
+"""largest number of cases that are tried, at random places of the study"""
 GROUPS = (32, 32, 64, 128, 256, 512)
 """sizes of the groups of runs side by side in which they are computed; other computations are tried in groups of ONE"""
 ONE = 8

@@ -91,7 +91,7 @@ def refuse_unknown(asked: tuple[Asked, ...], options: Iterable[str]) -> None:
     hint = f"their settings are {', '.join(known)}" if known else "they have none"
     for name in options:
         if name not in known:
-            problems.add(f'sweep: "{name}" is no setting of {", ".join(map(str, asked))}; {hint}')
+            problems.add(f'sweep: "{name}" is not a setting of {", ".join(map(str, asked))}; {hint}')
     problems.raise_any()
 
 

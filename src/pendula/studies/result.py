@@ -300,7 +300,7 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
     """The folder of a study as an absolute path.
 
     Raises:
-        UsageError: it is no name of a folder.
+        UsageError: it is not the path of a folder.
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise UsageError(f"a study has a folder, given by its path; found {path!r:.60}")

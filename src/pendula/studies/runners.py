@@ -113,7 +113,7 @@ _making = threading.Lock()
 
 
 def compute_task(recipe: bytes, task: Task) -> Part:
-    """Computes a task in any process: the recipe comes with it, and is followed for the first time only once."""
+    """Computes a task in any process: the recipe comes with every task, and each process prepares it only once."""
     with _making:
         work = _made.get(recipe)
         if work is None:

@@ -71,7 +71,7 @@ def sweep(
             as "tcp://host:8786" or a Dask client, that cluster; or any executor of ``concurrent.futures``.
         workers: number of processes; default: the number of cores.
         save: a folder for the results, which makes the study resumable.
-        retry: "failed" computes cases again that failed before.
+        retry: "failed" computes again the cases that failed before.
         on_progress: called as (cases ended, cases) several times a second.
         on_start: called with a text that says where cases are computed (with the address of Dask's dashboard).
         options: settings of the computation: ``duration``, ``tol``, ``stepper``, ``samples``, ``at``, ...
@@ -143,7 +143,7 @@ def first_draws(until: Until, draws: Draws | int | Mapping[str, Any] | None) -> 
     """The draws of the first stage of a study that ends by its accuracy; of those that were given, design and seed.
 
     Raises:
-        UsageError: a number of draws was given as well.
+        UsageError: a number of draws was also given.
     """
     given: Any = {} if draws is None else draws
     if isinstance(given, Draws):
@@ -170,7 +170,7 @@ def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mappin
         plan = make_plan(Names(system, tuple(settings)), over, draws)
     for name in options:
         if plan is not None and name in plan.kinds:
-            problems.add(f'"{name}" is a setting of all cases, and varies as well')
+            problems.add(f'"{name}" is a setting of all cases, and also varies')
     if asked is not None:
         with problems:
             if plan is None:

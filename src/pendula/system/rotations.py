@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def quaternion_of(rotation: Rotation, values: Mapping[str, float]) -> Quaternion
     return about(axis, parse(rotation.angle).evaluate(values))
 
 
-def about(axis: tuple[float, ...], angle: float) -> Quaternion:
+def about(axis: Sequence[float], angle: float) -> Quaternion:
     """The quaternion of a rotation about an axis."""
     length = math.sqrt(sum(x * x for x in axis))
     s = math.sin(angle / 2) / length

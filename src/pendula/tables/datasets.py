@@ -14,7 +14,7 @@ HEAD = "pendula"
 
 
 def attributes_of(table: Table) -> dict[str, Any]:
-    """What is to be known about a table, as texts and numbers; ``pendula`` is the head, for reading it back."""
+    """Metadata of a table as texts and numbers; ``pendula`` is the head, from which the table is read back."""
     plain = {k: v for k, v in table.attributes.items() if isinstance(v, str | float) or type(v) is int}
     return {"kind": table.kind, **plain, HEAD: write_head(table)}
 

@@ -153,7 +153,7 @@ def in_rows(dims: tuple[str, ...], main: tuple[str, ...]) -> bool:
     return dims[: len(main)] == main
 
 
-# --- plain values: floats by their shortest text that reads back, others than numbers by words ----------------------
+# --- plain values: floats by their shortest text that reads back, NaN and infinities by words ----------------------
 
 
 def to_plain(values: Array) -> Any:
@@ -167,7 +167,7 @@ def from_plain(data: Any, one: Mapping[str, Any]) -> Array:
     """The array behind :func:`to_plain`, of a block that a head describes.
 
     Raises:
-        ValueError: it is no array of this kind.
+        ValueError: it is not an array of this kind.
     """
     kind, axes, columns = one["kind"], len(one["dims"]), one.get("columns")
     if kind == "f":

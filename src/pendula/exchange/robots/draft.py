@@ -119,7 +119,7 @@ class Draft:
         return self._unique(wanted, cleaned_label(wanted), self._labels, lambda name: [name])
 
     def joint_name(self, wanted: str, kind: str) -> str:
-        """A unique name of a joint of this type, whose coordinates and speeds are unique as well."""
+        """A unique name of a joint of this type, whose coordinates and speeds are also unique."""
         cls = JOINTS[kind]
 
         def derived(name: str) -> list[str]:

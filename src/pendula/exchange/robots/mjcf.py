@@ -19,6 +19,7 @@ from pendula.exchange.robots.draft import Draft, Imported, check_without, existi
 from pendula.exchange.robots.limits import Limit, add_limits, check_limits
 from pendula.exchange.robots.mjcf_forces import HINGE, SLIDE
 from pendula.extras import needed
+from pendula.system.rotations import about, multiply
 
 WITHOUT = ("fluid", "springs", "tendons", "actuators", "equality", "flex", "plugins", "plasticity")
 """Kinds of things that :func:`load_mjcf` can leave out although the motion depends on them."""
@@ -187,7 +188,7 @@ class Reader:
         else:
             if kind == "revolute":
                 fields["axis"] = fr.floats(axis)
-                quat = fr.quaternion_product(quat, fr.axis_quaternion(axis, -ref)) if ref else quat
+                quat = np.array(multiply(quat, about(axis, -ref))) if ref else quat
             fields |= {"parent": fr.side(parent, pos + R @ anchor, quat), "child": fr.side(child, anchor)}
         dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + {"free": 6, "spherical": 3}.get(kind, 1))
         if np.any(m.dof_armature[dofs] != 0):

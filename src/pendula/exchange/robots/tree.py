@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
-from pendula.exchange.robots.frames import Array, axis_quaternion, quaternion_matrix
+from pendula.exchange.robots.frames import Array, quaternion_matrix
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
+from pendula.system.rotations import about
 
 FAR = 1e6
 """a limit that no joint reaches, where a format demands one"""
@@ -107,7 +108,7 @@ class NumericTree:
         R = np.eye(3)
         for turn in side.rotation.turns() if side.rotation is not None else ():
             angle = self.number(turn.angle, element, "rotation")
-            R = R @ quaternion_matrix(axis_quaternion(self.direction(turn.axis, element), angle))
+            R = R @ quaternion_matrix(about(self.vector(turn.axis, element, "axis").tolist(), angle))
         return Place(self.point(side, element), R)
 
     def moves(self, joint: TreeJoint) -> list[Move]:

@@ -1,6 +1,6 @@
 """Reads URDF files, without any other package.
 
-URDF is small: links with inertias, joints with an origin and an axis. MuJoCo's compiler reads it as well, but merges
+URDF is small: links with inertias, joints with an origin and an axis. MuJoCo's compiler also reads it, but merges
 links that fixed joints connect, and needs all meshes; here every link keeps its name, and no mesh is opened.
 """
 

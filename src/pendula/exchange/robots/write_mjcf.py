@@ -178,7 +178,7 @@ class _Writer:
                 found.set("damping", texts([damping + float(found.get("damping", 0))]))
 
     def _limit(self, fields: dict[str, Any], element: str) -> None:
-        """The range of a joint; its stops are constraints in MuJoCo, with a stiffness of their own."""
+        """The range of a joint; MuJoCo holds it by constraints, whose stiffness it sets itself."""
         name, ends = self.tree.limits(fields, element)
         if self.joints[name].get("range"):
             raise self.tree.refuse(element, f'"{name}" has other limits')
@@ -197,11 +197,11 @@ class _Writer:
         coordinate, value = fields["coordinate"], str(fields["value"])
         names = parse(value).names - {*self.tree.values}
         if coordinate not in self.joints or len(names) != 1 or not names <= {*self.model.inputs}:
-            raise self.tree.refuse(element, f'its value "{value}" is no multiple of an input')
+            raise self.tree.refuse(element, f'its value "{value}" is not a multiple of an input')
         (name,) = names
         slopes = [parse(value).evaluate({**self.tree.values, name: x}) for x in (0.0, 1.0, 2.0, -3.0)]
         if slopes[0] or not np.allclose(slopes[2:], [2 * slopes[1], -3 * slopes[1]], rtol=1e-12):
-            raise self.tree.refuse(element, f'its value "{value}" is no multiple of an input')
+            raise self.tree.refuse(element, f'its value "{value}" is not a multiple of an input')
         motor = ElementTree.SubElement(self.motors, "motor", name=name, joint=coordinate, gear=texts([slopes[1]]))
         if sum(m.get("name") == name for m in self.motors) > 1:
             motor.set("name", f"{name} {coordinate}")

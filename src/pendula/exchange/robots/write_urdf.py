@@ -59,7 +59,7 @@ class _Writer:
                 force.type in ("torsion-spring", "spring") and fields.get("stiffness") in (0, 0.0)
             )
             if joint is None or not viscous:
-                raise self.tree.refuse(element, "it is no viscous friction in a joint")
+                raise self.tree.refuse(element, "it is not viscous friction in a joint")
             names = [fields["coordinate"]] if fields.get("coordinate") else self.model.joint(joint).coordinate_names()
             if self.model.joint(joint).quaternion():
                 raise self.tree.refuse(element, "it is friction in a ball")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pendula.simulation.charts.switching import ChartRun
 
 LOOKS = 11
-"""points of a step at which events are looked at"""
+"""points of a step at which events are evaluated"""
 PASSES = 12
 """each pass divides a bracket into ten parts"""
 
@@ -38,7 +38,7 @@ class ChartEvents:
         self.any = bool(events)
 
     def left(self, parts: Sequence[Integration]) -> tuple[Event, ...]:
-        """The events as they stand after some parts: a terminal one ends the run at its remaining count."""
+        """The events after some parts: a terminal one ends the run at its remaining count."""
         seen = self._counts(parts)
         return tuple(
             replace(event, count=max(1, (event.count or 1) - n)) if event.terminal and n else event

@@ -1,8 +1,8 @@
 """Runs past singularities of charts: angles of an orientation at the pole, a rotation vector near a whole turn.
 
-The pose is regular there and only its coordinates are not. Where a run in angles comes near such a singularity, it goes
-on with quaternions (the system's twin, compiled like the system) until the angles are regular again. Its results are
-in the coordinates of the system throughout, chosen so that they continue those before. Energies are evaluated where
+The pose is regular there; only its coordinates are not. Where a run in angles comes near such a singularity, it
+continues in quaternions (the system's twin, compiled like the system) until the angles are regular again. Its results
+are in the coordinates of the system throughout, chosen so that they continue those before. Energies are evaluated where
 the coordinates are regular. A rotation vector that has come near a whole turn is replaced by the shorter one of the
 same pose.
 """
@@ -40,7 +40,7 @@ LONG = 0.4 * np.pi
 LOST = 1e-4
 """distance below which a run that cannot change its chart stops: steps only become shorter from there"""
 CHUNK = 400
-"""steps after which a stepper that cannot be interrupted is looked at"""
+"""steps after which a run is checked whose stepper has no guard"""
 
 
 @dataclass
@@ -157,7 +157,7 @@ class ChartRun:
         return run, tuple(dict.fromkeys(self.notes)), self.poses, self.elsewhere
 
     def _settings(self, t: float) -> Settings:
-        """The settings of what is left of the run from a time on."""
+        """The settings of the rest of the run, from a time on."""
         given, samples = self.settings, self.settings.samples
         if samples is not None:
             samples = samples[self.way * (samples - t) > (0.0 if self.parts else -np.inf)]

@@ -281,7 +281,7 @@ class Feed:
         return Callback(kn.feed.address, self._memory.address, self)
 
     def keep_records(self) -> None:
-        """Hands the samples of the run to its inputs, for everything that is read from the run later."""
+        """Keeps the samples of the run in its inputs, from which quantities of the run are read later."""
         self._inputs.records = self.records
         self._inputs.late = self._memory.late
 

@@ -1,7 +1,7 @@
 """Runs of closed loops through singular poses, at which the constraints lose rank.
 
 Where a linkage can change its branch (a parallelogram lying flat), G loses rank, and accelerations are a quotient of
-two vanishing numbers. The motion goes on smoothly along its own branch. A run is watched for poses at which the least
+two vanishing numbers. The motion continues smoothly along its branch. A run is watched for poses at which the least
 singular value of G would reach zero within the next steps. From there the motion is written as one polynomial in time
 (:mod:`pendula.numerics.steppers.collocation`), which holds the equations on both sides of the singular pose and is
 never evaluated in it. A polynomial cannot have a kink: it converges only along the branch whose tangent and curvature
@@ -39,12 +39,12 @@ GAP = 1e-9
 
 
 class Passages:
-    """A run of a mechanism with closed loops that gets past singular poses.
+    """A run of a mechanism with closed loops that passes through singular poses.
 
     Args:
         system, vector: the mechanism and its parameters.
         dynamics: its equations.
-        pass_through: whether to continue behind singular poses; else the run stops in front of the first.
+        pass_through: whether to continue beyond singular poses; otherwise the run stops in front of the first.
         guard: may end the run; see :func:`~pendula.numerics.steppers.stepping.integrate`.
         settings: the other arguments of ``integrate``.
     """
@@ -108,7 +108,7 @@ class Passages:
         return integrate(given.pop("rhs", self.settings["rhs"]), **given)
 
     def _watched(self, t: float, y: Array) -> Watched | None:
-        """The events as they stand: the sides that functions are on now, and how often each may still occur."""
+        """The events for the next part: the side that each function is on now, and how often each may still occur."""
         watched: Watched | None = self.settings["watched"]
         if watched is None or not self.parts:
             return watched

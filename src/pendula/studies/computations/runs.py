@@ -10,6 +10,7 @@ from pendula.interrupts import whole
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.simulate_many import simulate_many
+from pendula.simulation.starts import row_of
 from pendula.studies.batch import Batch, Computed, Tell
 from pendula.studies.computations.registry import Computation
 from pendula.system.layout import Array
@@ -141,8 +142,8 @@ def _energies(batch: Batch, tell: Tell) -> Computed:
     kinetic, potential = np.full(runs.q.shape[:2], np.nan), np.full(runs.q.shape[:2], np.nan)
     for k in range(len(runs)):
         known = np.isfinite(runs.q[k]).all(axis=1)
-        vector = runs.parameters[k if len(runs.parameters) > 1 else 0]
         if known.any():
+            vector = row_of(runs.parameters, k)
             found = batch.system.energies(runs.q[k][known], runs.v[k][known], runs.t[known], parameters=vector)
             kinetic[k, known], potential[k, known] = found.kinetic, found.potential
     units = batch.system.model.unit_names
