@@ -295,9 +295,7 @@ class _Writer:
 
         left = expression.atoms(self.sympy.Derivative, self.sympy.core.function.AppliedUndef)
         if left:
-            raise NotSupported(
-                f"from_sympy: the equations contain {sorted(map(str, left))[0]}, which is not a coordinate"
-            )
+            raise NotSupported(f"from_sympy: the equations contain {min(map(str, left))}, which is not a coordinate")
         text = str(expression.replace(self.sympy.Abs, self.sympy.Function("abs")))
         try:
             parse(text)

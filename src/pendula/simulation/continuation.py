@@ -50,7 +50,7 @@ def continue_run(
     way = -1.0 if settings.span[1] < settings.span[0] else 1.0
     span = (start.t, start.t + way * float(duration))
     try:
-        times = _samples(run, settings, span, samples)
+        times = _samples(settings, span, samples)
         limit = settings.max_steps if max_steps is None else checks.check_max_steps(max_steps)
     except ValueError as error:
         raise UsageError(f"continue_for: {error}") from None
@@ -90,7 +90,7 @@ def last_state(run: Trajectory) -> State:
     return run.state()
 
 
-def _samples(run: Trajectory, settings: Settings, span: tuple[float, float], given: Any) -> Array | None:
+def _samples(settings: Settings, span: tuple[float, float], given: Any) -> Array | None:
     """Times to keep: the given ones, or as the run did: every step, or at the same distance."""
     if given is not None:
         return checks.sample_times(given, *span)

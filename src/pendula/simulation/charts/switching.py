@@ -153,7 +153,7 @@ class ChartRun:
             steps = np.abs(np.diff(part.t))
             step = float(steps[-1]) if steps.size else step
         run = joined(self.parts)
-        self._tell(run)
+        self._note_switches()
         return run, tuple(dict.fromkeys(self.notes)), self.poses, self.elsewhere
 
     def _settings(self, t: float) -> Settings:
@@ -358,7 +358,7 @@ class ChartRun:
                 out[:, i + (a == "v") * self.nq] = y[:, j + (b == "v") * nq]
         return found, out
 
-    def _tell(self, run: Integration) -> None:
+    def _note_switches(self) -> None:
         """Notes on the changes of charts."""
         there = self.elsewhere
         if not there.switch_t:

@@ -40,7 +40,7 @@ def with_inputs(system: System, inputs: InputsGiven) -> tuple[System, tuple[str,
         UsageError: there is no such input, or a value is none of these kinds.
     """
     plain, signals, laws = _sorted(system, inputs)
-    zero = {name: 0.0 for name in (*signals, *(n for law in laws for n in law.names))}
+    zero = dict.fromkeys((*signals, *(n for law in laws for n in law.names)), 0.0)
     model = system.model.as_written
     if plain or any(model.inputs[name] != 0 for name in zero) or system.model.laws.keys() & zero.keys():
         system = _compiled(system, plain | zero)
