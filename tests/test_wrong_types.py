@@ -25,7 +25,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "an object for parameters": (lambda: pendula.find_equilibria(SYSTEM, parameters=object()), "parameters"),
     "text for inputs": (lambda: pendula.linearize("cart-pole", inputs="a"), "inputs"),
     "a list for a stepper": (lambda: pendula.simulate(SYSTEM, 1.0, stepper=[]), "stepper"),
-    "a huge duration": (lambda: pendula.simulate(SYSTEM, 10**400), "time span"),
+    "a huge duration": (lambda: pendula.simulate(SYSTEM, 10**400), "duration"),
     "a huge duration of many": (lambda: pendula.simulate_many(SYSTEM, 10**400, {"theta": [1.0]}), "duration"),
     "huge starts": (lambda: pendula.simulate_many(SYSTEM, 1.0, {"theta": [10**400]}), "theta"),
     "huge steps": (lambda: pendula.simulate_many(SYSTEM, 1.0, {"theta": [1.0]}, max_steps=10**30), "max_steps"),

@@ -120,7 +120,7 @@ def test_failures_exit_with_1(tmp_path):
         ('model = "pendulum"\n[over]\nthet = [1]', 'did you mean "theta"'),
         ('model = "pendulum"\ncompute = 3\n[over]\ntheta = [1]', '"compute" is the name'),
         ('model = "pendulum"\ncompute = "nothing"\n[over]\ntheta = [1]', 'no computation "nothing"'),
-        ('model = "pendulum"\nduraton = 3\n[over]\ntheta = [1]', '"duraton" is no setting'),
+        ('model = "pendulum"\nduraton = 3\n[over]\ntheta = [1]', '"duraton" is not a setting'),
         ('model = "pendulum"\ndraws = "many"\n[over]\ntheta = [1]', '"draws" is a number or a table'),
         ('model = "pendulum"\nover = 3', "[over] is a table"),
         ('model = "pendlum"\n[over]\ntheta = [1]', "pendlum"),

@@ -119,5 +119,5 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for package, function in (("casadi", "to_casadi"), ("jax", "to_jax")):
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.setitem(sys.modules, f"{package}.numpy", None)
-        with pytest.raises(pendula.errors.UsageError, match=f"{function} needs"):
+        with pytest.raises(pendula.errors.NotSupported, match=f"{function} needs"):
             getattr(pendula.exchange, function)("pendulum")

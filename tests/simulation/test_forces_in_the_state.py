@@ -119,6 +119,13 @@ def test_a_motion_that_sticks_to_a_jump_of_a_force_stops_and_says_so(torque: str
     assert smooth["theta"][-1] == pytest.approx(run["theta"][-1], abs=1e-2)
 
 
+def test_a_closed_loop_that_sticks_to_a_jump_of_a_force_says_so() -> None:
+    friction = {"type": "generalized", "coordinate": "crank", "value": "-30*sign(crank_dot)"}
+    run = pendula.simulate(pendula.library.four_bar().with_changes(forces=[friction]), 3.0)
+    assert run.outcome is Outcome.STICKS
+    assert run.steps + run.rejected < 3000
+
+
 def test_crossing_a_jump_again_and_again_is_not_sticking() -> None:
     run = pendula.simulate(_rod("-0.5*sign(theta)"), 100.0, initial_state={"theta": 2.0})
     assert run.outcome is Outcome.FINISHED

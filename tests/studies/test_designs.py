@@ -12,7 +12,7 @@ from scipy.stats import qmc
 from pendula.errors import UsageError
 from pendula.studies.designs import DESIGNS, draws
 
-OVER = {"m": ("uniform", 1.0, 3.0), "theta": ("normal", 0.5, 0.1), "c": ("log-uniform", 1e-3, 10.0)}
+OVER = {"m": ("uniform", 1.0, 3.0), "theta": ("normal", 0.5, 0.1), "c": ("loguniform", 1e-3, 10.0)}
 SURE = 1e-4
 """A test of a distribution fails for a correct design with this probability; seeds are fixed."""
 
@@ -130,7 +130,7 @@ def test_no_samples_and_degenerate_ranges() -> None:
         ('"m": a distribution is a name', {"over": {"m": (1, 2)}}),
         ('"m": uniform goes from', {"over": {"m": ("uniform", 2, 1)}}),
         ('"m": sigma', {"over": {"m": ("normal", 2, -1)}}),
-        ('"m": both ends', {"over": {"m": ("log-uniform", 0, 1)}}),
+        ('"m": both ends', {"over": {"m": ("loguniform", 0, 1)}}),
         ('"m": uniform takes two finite', {"over": {"m": ("uniform", 0, float("inf"))}}),
         ('"m": normal takes two finite', {"over": {"m": ("normal", "a", 1)}}),
         ("seed of a design", {"seed": -1}),

@@ -107,7 +107,7 @@ class LosingFuture:
 
 def on_losing_client(monkeypatch, errors):
     distributed = types.SimpleNamespace(wait=lambda *given, **options: None)
-    monkeypatch.setattr(runners, "_distributed", lambda: distributed)
+    monkeypatch.setattr(runners, "needed", lambda name, what: distributed)
     return pendula.sweep("pendulum", {"theta": "0.1:1:40"}, "end", duration=1.0, on=LosingClient(errors))
 
 

@@ -192,7 +192,7 @@ def test_arguments_are_checked(pendulum):
     over = {"theta": [0.1]}
     with pytest.raises(UsageError, match='no computation "ends"; did you mean "end"'):
         pendula.sweep(pendulum, over, "ends")
-    with pytest.raises(UsageError, match='"samples" is no setting of end'):
+    with pytest.raises(UsageError, match='"samples" is not a setting of end'):
         pendula.sweep(pendulum, over, "end", samples=3)
     with pytest.raises(UsageError, match="on is"):
         pendula.sweep(pendulum, {"theta": "0:1:100000"}, on=3)
@@ -200,7 +200,7 @@ def test_arguments_are_checked(pendulum):
         pendula.sweep(pendulum, {"theta": "0:1:100000"}, workers=0)
     with pytest.raises(UsageError, match="stepper"):
         pendula.sweep(pendulum, over, stepper="rk99", on="here")
-    with pytest.raises(UsageError, match='"tol" is a setting of all cases, and varies'):
+    with pytest.raises(UsageError, match='"tol" is a setting of all cases, and also varies'):
         pendula.sweep(pendulum, {"tol": [1e-6]}, tol=1e-7)
     with pytest.raises(UsageError, match="retry"):
         pendula.sweep(pendulum, over, retry="failed")

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import pendula
+from pendula import extras
 from pendula.errors import NotSupported, UsageError
 from pendula.extend import Block, Table, TableFormat, register_table_format
-from pendula.tables import formats
 from pendula.tables.datasets import from_xarray, to_xarray
 from pendula.tables.formats import FORMATS, read_table, write_table
 from pendula.tables.frames import from_pandas, to_pandas
@@ -312,7 +312,7 @@ def test_a_missing_package_names_its_extra(tmp_path: Path, monkeypatch: Any) -> 
     def absent(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(formats, "import_module", absent)
+    monkeypatch.setattr(extras, "import_module", absent)
     run = made("plane")
     for call, extra in (
         (run.to_pandas, "data"),

@@ -36,9 +36,11 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
     return formulation_named(formulation).derive(closed_loop(model_of(model, "derive")))
 
 
-def equations_of(given: Any, function: str) -> Equations:
-    """The given equations, or those derived from a model, a system or the name of a library mechanism."""
-    return given if isinstance(given, Equations) else derive(model_of(given, function, also="equations"))
+def equations_of(given: Any, function: str, formulation: str | None = None) -> Equations:
+    """Equations as they are; those of a model, a system or the name of a library mechanism are derived."""
+    if isinstance(given, Equations):
+        return given
+    return derive(model_of(given, function, also="equations"), formulation or DEFAULT)
 
 
 def cannot(formulation: str, ability: str) -> NotSupported:

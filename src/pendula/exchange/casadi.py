@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pendula.equations.equations import Equations
-from pendula.errors import UsageError
 from pendula.exchange.blocks import Blocks, blocks_of
+from pendula.extras import needed
 from pendula.model.model import Model
 from pendula.system.code.interpret import Values
 from pendula.words import readable
@@ -81,7 +81,7 @@ def to_casadi(model: Model | Equations | str, formulation: str | None = None) ->
         formulation: of a model; default: Kane's.
 
     Raises:
-        UsageError: CasADi is not installed.
+        NotSupported: CasADi is not installed.
 
     Example:
         >>> import pendula
@@ -90,10 +90,7 @@ def to_casadi(model: Model | Equations | str, formulation: str | None = None) ->
         DM([0, -7.35])
     """
     blocks = blocks_of(model, formulation, "to_casadi")
-    try:
-        import casadi as ca
-    except ImportError:
-        raise UsageError('to_casadi needs CasADi; try: pip install "pendula[casadi]"') from None
+    ca = needed("casadi", "to_casadi")
     eq = blocks.equations
     k, n, m = len(eq.q), len(eq.v), len(blocks.rows)
     sizes = {"t": 1, "q": k, "v": n, "u": len(eq.u), "p": len(blocks.parameters)}

@@ -10,6 +10,7 @@ from typing import Any
 from pendula.equations.equations import Equations
 from pendula.errors import UsageError
 from pendula.exchange.blocks import Blocks, blocks_of
+from pendula.extras import needed
 from pendula.model.model import Model
 from pendula.system.code.interpret import Values
 from pendula.words import readable
@@ -67,7 +68,7 @@ class JaxFunctions:
 def to_jax(model: Model | Equations | str, formulation: str | None = None) -> JaxFunctions:
     """Equations of motion as JAX functions, for gradients and many runs on accelerators.
 
-    JAX computes in single precision unless it is told otherwise: call ``jax.config.update("jax_enable_x64", True)``
+    JAX computes in single precision by default: call ``jax.config.update("jax_enable_x64", True)``
     first for the accuracy of the other engines. Of constraints that depend on each other, a largest independent set
     enters the linear system; the motion is the same. Both branches of a condition are evaluated.
 
@@ -76,7 +77,7 @@ def to_jax(model: Model | Equations | str, formulation: str | None = None) -> Ja
         formulation: of a model; default: Kane's.
 
     Raises:
-        UsageError: JAX is not installed.
+        NotSupported: JAX is not installed.
 
     Example:
         >>> import pendula
@@ -84,10 +85,7 @@ def to_jax(model: Model | Equations | str, formulation: str | None = None) -> Ja
         >>> jax.jacobian(functions.rhs, argnums=1)(0.0, functions.start)  # doctest: +SKIP
     """
     blocks = blocks_of(model, formulation, "to_jax")
-    try:
-        import jax.numpy as jnp
-    except ImportError:
-        raise UsageError("to_jax needs JAX; try: pip install jax") from None
+    jnp = needed("jax.numpy", "to_jax")
     eq = blocks.equations
     several = _evaluator(jnp, blocks)
 

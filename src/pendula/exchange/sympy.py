@@ -8,11 +8,10 @@ from typing import Any
 
 import symengine as se
 
-from pendula.equations.derive import DEFAULT, derive
+from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.matrix import entries
 from pendula.equations.printing.form import Form, used_intermediates
-from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.words import readable
 
@@ -91,10 +90,7 @@ def to_sympy(
     """
     import sympy
 
-    if isinstance(model, Equations):
-        eq = model
-    else:
-        eq = derive(model_of(model, "to_sympy", also="equations"), formulation or DEFAULT)
+    eq = equations_of(model, "to_sympy", formulation)
     form = Form(eq)
     inline = form.small if inline is None else inline
     time = sympy.Symbol("t")

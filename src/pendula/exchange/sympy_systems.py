@@ -107,7 +107,7 @@ def from_sympy(
         coordinates: own name -> expression of the model's coordinates, if they differ.
 
     Raises:
-        UsageError: it is no such method, or its equations have not been formed.
+        UsageError: it is not such a method, or its equations have not been formed.
         NotSupported: the equations contain a function that the language of model files does not have.
 
     Example:
@@ -295,9 +295,7 @@ class _Writer:
 
         left = expression.atoms(self.sympy.Derivative, self.sympy.core.function.AppliedUndef)
         if left:
-            raise NotSupported(
-                f"from_sympy: the equations contain {sorted(map(str, left))[0]}, which is not a coordinate"
-            )
+            raise NotSupported(f"from_sympy: the equations contain {min(map(str, left))}, which is not a coordinate")
         text = str(expression.replace(self.sympy.Abs, self.sympy.Function("abs")))
         try:
             parse(text)

@@ -1,8 +1,8 @@
 """Worker processes that compute tasks, replace those that die, and end with their parent.
 
 Everything happens in the thread that calls: there is no managing thread, so that processes can be forked at any time,
-and no lock or queue that a killed worker could leave locked. The main process
-talks to each worker through a separate pipe.
+and no lock or queue that a killed worker could leave locked. The main process talks to each worker through a separate
+pipe.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DEATHS = 3
 """of workers on one task, after which it is given up"""
 STARTS = {False: 3, True: 20}
 """workers in a row that died before they could begin, after which all ends; more if forked, as these begin at once"""
-AHEAD_BYTES = 65_536 if sys.platform == "linux" else 4_096  # a pipe takes so much though nobody reads
+AHEAD_BYTES = 65_536 if sys.platform == "linux" else 4_096  # a pipe holds this much before it is read
 SLICE = 0.2  # seconds between looks at processes whose end their pipe does not show
 PAUSE, LONGEST_PAUSE = 0.01, 5.0  # seconds without a new worker after one that could not begin, if others work
 PATIENCE = 1.0  # seconds that a process has for its end
@@ -84,15 +84,14 @@ class Processes:
     A worker starts when the first task needs it. On Linux it is forked while no other thread runs, and inherits what
     was compiled; otherwise it starts anew and loads the same extensions. A task whose worker dies is given to another
     one, and is given up after a few deaths. Use it as a context manager: then SIGTERM ends the workers and lets
-    everything be cleaned up before it ends the process, and the first keyboard interrupt stops the tasks.
+    everything be cleaned up before it ends the process. The first keyboard interrupt calls :meth:`stop` and is noted in
+    ``interrupted``; a second one is raised.
 
     Args:
         work: called as ``work(task, tell)``, it gives the value of a task. ``tell(ended, total)`` reports progress, and
             raises ``KeyboardInterrupt`` if the task is to end early.
         remake: function and arguments that make ``work`` in a process that cannot inherit it.
         count: number of workers.
-        stop_on_interrupt: the first keyboard interrupt calls :meth:`stop` and is noted in ``interrupted``; a second
-            one is raised. Otherwise the first one is raised.
         deaths: number of workers that may die of one task before it is given up.
 
     Example:
@@ -115,7 +114,6 @@ class Processes:
         remake: tuple[Callable[..., Any], tuple[Any, ...]],
         count: int,
         *,
-        stop_on_interrupt: bool = True,
         deaths: int = DEATHS,
     ) -> None:
         if count < 1:
@@ -124,20 +122,19 @@ class Processes:
         self._workers: list[_Worker] = []
         self._queue: deque[_Task] = deque()
         self._found: list[Done] = []
-        self._finished, self._most = 0, 0  # what tasks told in all
+        self._finished, self._most = 0, 0  # what all tasks have reported
         self._early = 0  # workers in a row that died before they could begin
         self._not_before = 0.0  # no new worker next to others until then
         self._stopping = False
         self._context = contextlib.ExitStack()
-        self._interrupt = Interrupt() if stop_on_interrupt else None
+        self._interrupt = Interrupt()
         self._home = os.getpid()
         atexit.register(self.close)
 
     def __enter__(self) -> Processes:
         self._context.enter_context(tidied())
         self._context.callback(self._end)
-        if self._interrupt is not None:
-            self._context.enter_context(self._interrupt)
+        self._context.enter_context(self._interrupt)
         return self
 
     def __exit__(self, *details: Any) -> None:
@@ -162,6 +159,16 @@ class Processes:
         self._hand_out()
 
     @property
+    def workers(self) -> int:
+        """Number of workers, including those that have not been started."""
+        return self._count
+
+    @property
+    def words(self) -> str:
+        """Where tasks are computed, in words."""
+        return f"in {counted(self._count, 'process', 'processes')} of this machine"
+
+    @property
     def idle(self) -> int:
         """Workers without a task, including those that have not been started."""
         return self._count - sum(bool(worker.tasks) for worker in self._workers)
@@ -181,7 +188,7 @@ class Processes:
     @property
     def interrupted(self) -> bool:
         """Whether a keyboard interrupt came."""
-        return self._interrupt is not None and self._interrupt.pending()
+        return self._interrupt.pending()
 
     @property
     def pids(self) -> list[int]:
@@ -249,7 +256,7 @@ class Processes:
         for worker in workers:
             if worker.tasks:
                 worker.process.kill()
-            worker.pipe.close()  # at which a worker without a task ends by itself
+            worker.pipe.close()  # a worker without a task ends then
         until = time.monotonic() + PATIENCE
         for worker in workers:
             _await_end(worker.process, until - time.monotonic())

@@ -31,8 +31,8 @@ class Terminated(BaseException):
 def tidied() -> Iterator[None]:
     """While in this context, a signal that ends the process lets it clean up first.
 
-    It does nothing in other threads than the main one, inside of itself, and for signals that the program handles
-    by itself.
+    It does nothing in threads other than the main one, inside another such context, and for signals that the program
+    already handles.
 
     Example:
         >>> with tidied():

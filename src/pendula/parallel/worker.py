@@ -76,7 +76,7 @@ class _Desk:
         self._stopping = False
 
     def serve(self) -> None:
-        """Computes tasks for ever."""
+        """Computes tasks until the pipe ends."""
         while True:
             while not self._tasks or self._pipe.poll():
                 self._read()

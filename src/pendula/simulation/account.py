@@ -37,17 +37,17 @@ def trajectory_of(
 ) -> Trajectory:
     """The trajectory with its energy account and all notes; no step was to be above ``longest``."""
     system, vector, settings, events = course.system, course.vector, course.settings, course.events
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
-    step_q, step_v = run.y[:, :nq], run.y[:, nq : nq + nv]
+    step_q, step_v = system.layout.split(run.y)
     account = _account(system, run, vector, elsewhere)
     sampled = settings.samples is not None
     if sampled and run.outcome is not Outcome.FINISHED:
         run = _with_last_sample(run)
-    q, v = (run.sample_y[:, :nq], run.sample_y[:, nq : nq + nv]) if sampled else (step_q, step_v)
+    q, v = system.layout.split(run.sample_y) if sampled else (step_q, step_v)
     position, velocity = _violations(system, run.t, step_q, step_v, vector)
     deviation, violation = account.error / account.scale, position
     if sampled:
-        deviation = _unaccounted(system, run.sample_t, run.sample_y, account, vector, elsewhere) / account.scale
+        kinetic, potential, work = _energies(system, run.sample_t, run.sample_y, vector, elsewhere)
+        deviation = (kinetic + potential - account.total[0] - work) / account.scale
         violation = _violations(system, run.sample_t, q, v, vector)[0]
     outcome = run.outcome
     if outcome is Outcome.FINISHED and not np.all(np.isfinite(account.total)):
@@ -106,32 +106,38 @@ def _nearest(system: System, run: Integration, vector: Array) -> Nearest | None:
     """How near to a singularity of its coordinates a run came."""
     if not has_singular_charts(system):
         return None
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     joints = system.in_joints
-    q, v = joints.read(run.y[:, :nq], run.y[:, nq : nq + nv], run.t, parameters=vector)
+    q, v = joints.read(*system.layout.split(run.y), run.t, parameters=vector)
     return nearest_singularity(joints.layout, run.t, q, v)
 
 
 def _account(system: System, run: Integration, vector: Array, elsewhere: Elsewhere) -> EnergyAccount:
-    """Energies at the steps, and what does not add up inside some."""
-    nq, nv, steps = len(system.layout.coordinates), len(system.layout.speeds), len(run.t)
+    """Energies at the steps, and errors of their balance inside some of them."""
+    steps = len(run.t)
     t, y = (np.append(run.t, run.inside_t), np.vstack([run.y, run.inside_y])) if run.inside_t.size else (run.t, run.y)
-    found = elsewhere.energies(system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector), t)
-    work = y[:, nq + nv] if y.shape[1] > nq + nv else np.zeros(len(t))
-    total = found.kinetic + found.potential
+    kinetic, potential, work = _energies(system, t, y, vector, elsewhere)
+    total = kinetic + potential
     inside = total[steps:] - total[0] - work[steps:]
-    return EnergyAccount(run.t, found.kinetic[:steps], found.potential[:steps], work[:steps], inside)
+    return EnergyAccount(run.t, kinetic[:steps], potential[:steps], work[:steps], inside)
+
+
+def _energies(system: System, t: Array, y: Array, vector: Array, elsewhere: Elsewhere) -> tuple[Array, Array, Array]:
+    """Kinetic and potential energy, and the work done so far, which is integrated along with the state."""
+    q, v = system.layout.split(y)
+    found = elsewhere.energies(system.energies(q, v, t, parameters=vector), t)
+    size = q.shape[1] + v.shape[1]
+    return found.kinetic, found.potential, y[:, size] if y.shape[1] > size else np.zeros(len(t))
 
 
 def _energy_note(account: EnergyAccount) -> tuple[str, ...]:
-    """Says that the energy drift has no scale, where that is so."""
+    """A note that the energy drift has no scale, if nothing moves."""
     if float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
         return ()
     return ("nothing moves and no energy changes, so the energy drift is not scaled",)
 
 
 def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
-    """Says that samples are less accurate than the energy drift tells."""
+    """A note that samples are less accurate than the energy drift suggests."""
     if worst <= AT_SAMPLES * account.drift or worst < LEAST_NOTED:
         return ()
     return (
@@ -141,12 +147,12 @@ def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:
 
 
 def account_doubts(off: float, opening: float, length: float, written: str = "") -> tuple[str, ...]:
-    """Why a run is not to be trusted: its energy does not add up, or its loops are open.
+    """Why a run cannot be trusted: its energy does not add up, or its loops are open.
 
     Args:
         off: error of the energy, relative to its scale.
         opening, length: how far loops are open, and a typical length.
-        written: where the equations were given, if they are not the model's own.
+        written: the source of the equations, if they were not derived from the model.
     """
     doubts: tuple[str, ...] = ()
     if off > UNTRUSTED:
@@ -180,18 +186,6 @@ def _violations(system: System, t: Array, q: Array, v: Array, vector: Array) -> 
     """Largest |g| and |G v - b| at every time."""
     g, rate = system.gaps(q, v, t, parameters=vector)
     return np.abs(g).max(axis=1, initial=0.0), np.abs(rate).max(axis=1, initial=0.0)
-
-
-def _unaccounted(
-    system: System, t: Array, y: Array, account: EnergyAccount, vector: Array, elsewhere: Elsewhere
-) -> Array:
-    """E(t) - E(0) - W(t) at other times than those of the steps; the work is integrated along with the state."""
-    if not t.size:
-        return np.zeros(0)
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
-    energies = elsewhere.energies(system.energies(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector), t)
-    work = y[:, nq + nv] if y.shape[1] > nq + nv else 0.0
-    return np.asarray(energies.kinetic + energies.potential - account.total[0] - work)
 
 
 def _jacobi_note(system: System) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def energy_size(system: System, start: State, vector: Array) -> float:
 
 
 class Start(NamedTuple):
-    """A consistent initial state, notes on what moved, and doubts whether it is the one that was asked for."""
+    """A consistent initial state, notes on what moved, and why it may not be the requested one."""
 
     state: State
     notes: tuple[str, ...]
@@ -85,7 +85,7 @@ def start_state(system: System, given: State | Mapping[str, float | str] | None,
 
 
 def start_as_given(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> State:
-    """The state of :func:`start_state`, for results that have no doubts of their own.
+    """The state of :func:`start_state`, for results that cannot record doubts.
 
     Raises:
         LoopNotClosed: the constraints cannot be satisfied with the given coordinates.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +13,14 @@ from pendula.interrupts import PressedAgain
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as CODES
-from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.defaults import LEAST_SCALE
-from pendula.simulation.ensemble import ARRAYS, OUTCOMES, mark_unfinished
+from pendula.simulation.ensemble import OF_RUNS, OUTCOMES, mark_unfinished
+from pendula.simulation.settings import Settings
 from pendula.simulation.singly import Singly
-from pendula.simulation.starts import Starts
+from pendula.simulation.starts import Starts, row_of, rows_of, sharing_parameters
 from pendula.simulation.trajectory import relative_drift
 from pendula.simulation.within import Starting, Within
 from pendula.system.lanes import LaneDynamics, bind_lanes
@@ -33,30 +34,31 @@ _NUMBER = {code: OUTCOMES.index(outcome) for code, outcome in CODES.items()}
 _CODE = {outcome: code for code, outcome in CODES.items()}
 _NOT_STARTED = OUTCOMES.index(Outcome.CALLBACK_FAILED)
 _BAD_START = OUTCOMES.index(Outcome.NOT_FINITE)
-_BY_RUN = (*(name for name in ARRAYS if name not in ("t", "parameters")), "constraint_violation")
-
-
-@dataclass(frozen=True)
-class ManySettings:
-    """Settings common to all runs."""
-
-    t_end: float
-    tol: float
-    atol: float
-    stepper: str
-    samples: Array
-    max_steps: int
-    within: Within | None = None
+_BY_RUN = ("q", "v", "end_q", "end_v", *OF_RUNS, "constraint_violation")
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A group of runs, as sent to a worker."""
+    """A group of runs, as sent to a worker.
+
+    Attributes:
+        first: the number of the first of them.
+        starts: their initial states.
+        parameters: their parameters, one row for all or one for each.
+        settings: the settings of all runs of the ensemble.
+        within: the bounds at which runs end, if there are any.
+    """
 
     first: int
     starts: Starts
     parameters: Array
-    settings: ManySettings
+    settings: Settings
+    within: Within | None = None
+
+    @property
+    def samples(self) -> Array:
+        """Times at which states are kept."""
+        return self.settings.samples
 
 
 @dataclass
@@ -72,7 +74,7 @@ class Found:
 
 def empty_arrays(system: System, chunk: Chunk) -> dict[str, Array]:
     """Arrays for the results of a chunk, marked as interrupted until they are filled."""
-    runs, samples = len(chunk.starts), chunk.settings.samples.size
+    runs, samples = len(chunk.starts), chunk.samples.size
     nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     shapes = {"q": (samples, nq), "v": (samples, nv), "end_q": (nq,), "end_v": (nv,)}
     counts = ("code", "steps", "rejected")
@@ -101,18 +103,13 @@ class Job:
         arrays = empty_arrays(system, chunk)
         found = Found(chunk.first, arrays, {}, 0.0, False)
         if good.size:
-            table = chunk.parameters if len(chunk.parameters) == 1 else chunk.parameters[good]
-            some = replace(
-                starts, q=starts.q[good], v=starts.v[good],
-                named=starts.named if len(starts.named) == 1 else tuple(starts.named[k] for k in good),
-            )  # fmt: skip
+            table = rows_of(chunk.parameters, good)
             try:
-                q, v, unassembled = some.assembled(system, table)
+                q, v, unassembled = starts.some(good).assembled(system, table)
                 failures |= {int(good[k]): text for k, text in unassembled.items()}
                 keep = np.array([k for k in range(good.size) if k not in unassembled], dtype=int)
                 if keep.size:
-                    table = table if len(table) == 1 else table[keep]
-                    self._run_from(chunk, good[keep], q[keep], v[keep], table, found, tell)
+                    self._run_from(chunk, good[keep], q[keep], v[keep], rows_of(table, keep), found, tell)
             except PressedAgain:
                 raise  # what was being written is not whole
             except KeyboardInterrupt:
@@ -133,38 +130,35 @@ class Job:
 
     def _run_from(self, chunk: Chunk, at: Array, q: Array, v: Array, table: Array, found: Found, tell: Tell) -> None:
         """Integrates all runs except those that leave their bounds at the start; some stay on a bound."""
-        within = chunk.settings.within
+        within = chunk.within
         if within is None:
             self._run_alike(chunk, at, q, v, table, found, tell)
             return
         start = within.starts(self._system, q, v, chunk.starts.t, table)
         _write_left(self._system, found.arrays, chunk, at[start.left], start)
-        for sample in np.flatnonzero(chunk.settings.samples == chunk.starts.t):
+        for sample in np.flatnonzero(chunk.samples == chunk.starts.t):
             found.arrays["q"][at[start.left], sample] = q[start.left]
             found.arrays["v"][at[start.left], sample] = v[start.left]
         others = np.flatnonzero(~start.left)
         for stays in np.unique(start.stays[others], axis=0):
             some = others[(start.stays[others] == stays).all(axis=1)]
-            settings = replace(chunk.settings, within=within.without(stays))
-            rows = table if len(table) == 1 else table[some]
-            self._run_alike(
-                replace(chunk, settings=settings), at[some], start.q[some], start.v[some], rows, found, tell
-            )
+            bounded = replace(chunk, within=within.without(stays))
+            rows = rows_of(table, some)
+            self._run_alike(bounded, at[some], start.q[some], start.v[some], rows, found, tell)
             if found.interrupted:
                 return
 
     def _run_alike(self, chunk: Chunk, at: Array, q: Array, v: Array, table: Array, found: Found, tell: Tell) -> None:
         """Integrates in groups with the same maximum step, which depends only on a run's own parameters."""
-        longest = _longest_steps(self._system, table, (chunk.starts.t, chunk.settings.t_end))
+        longest = _longest_steps(self._system, table, chunk.settings.span)
         done = 0
         for limit in np.unique(longest):
             some = np.flatnonzero(longest == limit) if len(longest) > 1 else np.arange(len(at))
-            rows = table if len(table) == 1 else table[some]
 
             def told(ended: int, of: int, before: int = done) -> None:
                 tell(before + ended, len(at))
 
-            self._run(chunk, at[some], q[some], v[some], rows, found, told, float(limit))
+            self._run(chunk, at[some], q[some], v[some], rows_of(table, some), found, told, float(limit))
             done += len(some)
             if found.interrupted:
                 return
@@ -181,11 +175,11 @@ class Job:
         max_step: float,
     ) -> None:
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
-        singly = Singly(system, found.arrays, at, q, v, t0, settings, table, tell)
-        if STEPPERS[settings.stepper].series:
+        singly = Singly(system, found.arrays, at, q, v, settings, chunk.within, table, tell)
+        if settings.stepper.series:
             runs, y0 = self._series_runs(chunk, q, v, table, tell, max_step, singly.max_steps)
             self._keep(runs, y0, chunk, at, table, found)
-            singly.repeat_doubtful(settings.samples, runs.sample_y)
+            singly.repeat_doubtful(chunk.samples, runs.sample_y)
             return
         if singly.needed():
             singly.run_all()
@@ -198,16 +192,16 @@ class Job:
             # drives may do work while the state is at rest, so step-size control includes the work
             atol, free = np.repeat(atol, len(q), axis=0), 0
             for k in range(len(q)):
-                vector = table[k if len(table) > 1 else 0]
-                atol[k, -1] = settings.tol * energy_size(system, State(t0, q[k], v[k], system.layout), vector)
-        times = np.union1d(settings.samples, singly.looks) if singly.looks.size else settings.samples
+                start = State(t0, q[k], v[k], system.layout)
+                atol[k, -1] = settings.tol * energy_size(system, start, row_of(table, k))
+        times = np.union1d(chunk.samples, singly.looks) if singly.looks.size else chunk.samples
         runs = integrate_many(
             lanes.rhs,
             y0,
-            (t0, settings.t_end),
+            settings.span,
             rtol=settings.tol,
             atol=atol,
-            method=settings.stepper,
+            method=settings.stepper.name,
             sample_times=times,
             lanes=LaneSetup(lanes.data, lanes.column, clear=not lanes.in_lanes),
             energies=lanes.energies,
@@ -217,14 +211,14 @@ class Job:
             work=y0.shape[1] - 1 if extra else -1,
             max_steps=singly.max_steps,
             max_step=max_step,
-            breakpoints=_breaks(system, table, (t0, settings.t_end)),
-            bounds=None if settings.within is None else settings.within.bounds(y0.shape[1]),
+            breakpoints=_breaks(system, table, settings.span),
+            bounds=None if chunk.within is None else chunk.within.bounds(y0.shape[1]),
             on_progress=tell,
         )
         kept = runs
         if singly.looks.size:
-            own = np.searchsorted(times, settings.samples)
-            kept = replace(runs, sample_t=settings.samples, sample_y=runs.sample_y[:, own])
+            own = np.searchsorted(times, chunk.samples)
+            kept = replace(runs, sample_t=chunk.samples, sample_y=runs.sample_y[:, own])
         self._keep(kept, y0, chunk, at, table, found)
         singly.repeat_doubtful(times, runs.sample_y)
 
@@ -233,7 +227,7 @@ class Job:
         found.seconds += runs.seconds
         found.interrupted = runs.interrupted
         _write(self._system, found.arrays, at, runs, table)
-        if chunk.settings.samples.size > 1:
+        if chunk.samples.size > 1:
             off = _sampled_drift(self._system, runs, y0, chunk.starts.t, table)
             drift = relative_drift(off, found.arrays["energy_scale"][at], runs.depth)
             found.arrays["energy_drift"][at] = np.fmax(found.arrays["energy_drift"][at], drift)
@@ -241,11 +235,11 @@ class Job:
     def _series_runs(
         self, chunk: Chunk, q: Array, v: Array, table: Array, tell: Tell, max_step: float, max_steps: int
     ) -> tuple[Integrations, Array]:
-        """The same by Taylor series; energies are compared only at the start, the samples and the end."""
+        """Integrates runs by Taylor series; energies are compared only at the start, the samples and the end."""
         system, settings, t0 = self._system, chunk.settings, chunk.starts.t
         extra = int(system.has_power)
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
-        breaks = _breaks(system, table, (t0, settings.t_end))
+        breaks = _breaks(system, table, settings.span)
         if breaks is not None and len(breaks) > 1:
             raise NotSupported('stepper "taylor" does not support parameters that change switching times; try dop853')
         key = table.tobytes()
@@ -254,10 +248,10 @@ class Job:
         runs = integrate_lanes(
             self._series[key],
             y0,
-            (t0, settings.t_end),
+            settings.span,
             rtol=settings.tol,
             atol=settings.atol,
-            sample_times=settings.samples,
+            sample_times=chunk.samples,
             balls=[first for first, _ in system.balls],
             quadratures=extra,
             max_steps=max_steps,
@@ -270,16 +264,13 @@ class Job:
 
 def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array) -> Integrations:
     """Converts runs by Taylor series to ``Integrations``, with energies at the start, the samples and the end."""
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     y = np.concatenate([y0[:, None], runs.sample_y, runs.y[:, None]], axis=1)
     y = np.where(np.isfinite(y), y, y[:, :1])
     t = np.concatenate([np.broadcast_to([t0, *runs.sample_t], (len(y), y.shape[1] - 1)), runs.t[:, None]], axis=1)
     kinetic, potential = np.empty(y.shape[:2]), np.empty(y.shape[:2])
-    parts = [slice(None)] if len(table) == 1 else [slice(k, k + 1) for k in range(len(y))]
-    for k, part in enumerate(parts):
-        found = system.energies(y[part][..., :nq], y[part][..., nq : nq + nv], t[part], parameters=table[k])
-        kinetic[part], potential[part] = found.kinetic, found.potential
-    total = kinetic + potential - (y[..., nq + nv] if y.shape[-1] > nq + nv else 0.0)
+    for part, vector in sharing_parameters(table, len(y)):
+        kinetic[part], potential[part] = system.energies(*system.layout.split(y[part]), t[part], parameters=vector)
+    total = kinetic + potential - _work(system, y)
     unknown = np.full(len(y), np.nan)
     code = np.array([_CODE.get(outcome, _CODE[Outcome.NOT_FINITE]) for outcome in runs.outcomes])
     return Integrations(
@@ -302,6 +293,12 @@ def _account(system: System, runs: LaneRuns, y0: Array, t0: float, table: Array)
     )
 
 
+def _work(system: System, y: Array) -> Any:
+    """The work done up to states (q, v, work); 0 if it is not integrated."""
+    size = len(system.layout.coordinates) + len(system.layout.speeds)
+    return y[..., size] if y.shape[-1] > size else 0.0
+
+
 def _breaks(system: System, table: Array, span: tuple[float, float]) -> Array | None:
     """Times at which something switches, a row for each set of parameters."""
     if not can_switch(system):
@@ -322,15 +319,15 @@ def _longest_steps(system: System, table: Array, span: tuple[float, float]) -> A
 
 def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integrations, table: Array) -> None:
     """Writes the results of the runs that were started into the arrays of their chunk."""
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
+    (q, v), (end_q, end_v) = (system.layout.split(y) for y in (runs.sample_y, runs.y))
     scale = np.maximum(runs.kinetic, runs.potential)
     scale = np.where(scale > 0, np.maximum(scale, LEAST_SCALE * runs.depth), 1.0)
     values = {
-        "q": runs.sample_y[:, :, :nq],
-        "v": runs.sample_y[:, :, nq : nq + nv],
+        "q": q,
+        "v": v,
         "end_t": runs.t,
-        "end_q": runs.y[:, :nq],
-        "end_v": runs.y[:, nq : nq + nv],
+        "end_q": end_q,
+        "end_v": end_v,
         "code": np.array([_NUMBER[int(code)] for code in runs.code]),
         "where": runs.where,
         "energy_drift": relative_drift(runs.energy_error, scale, runs.depth),
@@ -343,7 +340,7 @@ def _write(system: System, arrays: dict[str, Array], at: Array, runs: Integratio
     for name, value in values.items():
         arrays[name][at] = value
     if has_gaps(system):
-        arrays["constraint_violation"][at] = _violations(system, runs, table, nq, nv)
+        arrays["constraint_violation"][at] = _violations(system, runs, table)
 
 
 def _write_left(system: System, arrays: dict[str, Array], chunk: Chunk, at: Array, start: Starting) -> None:
@@ -356,36 +353,31 @@ def _write_left(system: System, arrays: dict[str, Array], chunk: Chunk, at: Arra
     for name, value in values.items():
         arrays[name][at] = value
     if has_gaps(system):
-        rows = chunk.parameters
         for run, one in zip(at, q, strict=True):
-            g, _ = system.gaps(one, None, chunk.starts.t, parameters=rows[run if len(rows) > 1 else 0])
+            g, _ = system.gaps(one, None, chunk.starts.t, parameters=row_of(chunk.parameters, run))
             arrays["constraint_violation"][run] = np.abs(g).max()
 
 
 def _sampled_drift(system: System, runs: Integrations, y0: Array, t0: float, table: Array) -> Array:
     """Largest |E - E(0) - W| at the samples of each run; dense output is less accurate than the steps."""
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
     y = np.concatenate([y0[:, None], runs.sample_y], axis=1)
     t = np.concatenate([[t0], runs.sample_t])
     off = np.full(len(y), np.nan)
-    parts = [slice(None)] if len(table) == 1 else [slice(k, k + 1) for k in range(len(y))]
-    for k, part in enumerate(parts):
-        some = y[part]
-        energies = system.energies(some[..., :nq], some[..., nq : nq + nv], t, parameters=table[k])
+    for part, vector in sharing_parameters(table, len(y)):
+        energies = system.energies(*system.layout.split(y[part]), t, parameters=vector)
         energy = energies.kinetic + energies.potential
-        change = energy - energy[:, :1] - (some[..., nq + nv] if some.shape[-1] > nq + nv else 0.0)
+        change = energy - energy[:, :1] - _work(system, y[part])
         off[part] = np.fmax.reduce(np.abs(change), axis=1)
     return off
 
 
-def _violations(system: System, runs: Integrations, table: Array, nq: int, nv: int) -> Array:
+def _violations(system: System, runs: Integrations, table: Array) -> Array:
     """Largest |g| at the samples and at the end of each run."""
     y = np.concatenate([runs.sample_y, runs.y[:, None]], axis=1)
     t = np.concatenate([np.broadcast_to(runs.sample_t, runs.sample_y.shape[:2]), runs.t[:, None]], axis=1)
     out = np.zeros(len(y))
-    parts = [slice(None)] if len(table) == 1 else [slice(k, k + 1) for k in range(len(y))]
-    for k, part in enumerate(parts):
+    for part, vector in sharing_parameters(table, len(y)):
         known = np.where(np.isfinite(y[part]), y[part], y[part][:, -1:])
-        g, _ = system.gaps(known[..., :nq], known[..., nq : nq + nv], t[part], parameters=table[k])
+        g, _ = system.gaps(*system.layout.split(known), t[part], parameters=vector)
         out[part] = np.abs(g).max(axis=(1, 2))
     return out

@@ -19,7 +19,7 @@ from pendula.simulation.course import Course
 from pendula.simulation.events import SINGULAR, SWITCH, Crossings, Event
 from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.predictability import Evidence, at_samples, evidence_of
-from pendula.simulation.settings import Settings
+from pendula.simulation.settings import NUMBERS, Settings
 from pendula.simulation.simulate import follow
 from pendula.simulation.trajectory import EnergyAccount, Trajectory
 from pendula.system.first_use import expect_motion
@@ -44,13 +44,13 @@ def continue_run(
     settings = run.settings
     if settings is None:
         raise UsageError("continue_for: the settings of this run are not known (its stepper is not registered here)")
-    if not isinstance(duration, int | float | np.floating | np.integer) or not 0 < duration < np.inf:
+    if not isinstance(duration, NUMBERS) or not 0 < duration < np.inf:
         raise UsageError(f"continue_for: the duration must be a positive number, found {duration!r}")
     start = last_state(run)
     way = -1.0 if settings.span[1] < settings.span[0] else 1.0
     span = (start.t, start.t + way * float(duration))
     try:
-        times = _samples(run, settings, span, samples)
+        times = _samples(settings, span, samples)
         limit = settings.max_steps if max_steps is None else checks.check_max_steps(max_steps)
     except ValueError as error:
         raise UsageError(f"continue_for: {error}") from None
@@ -64,7 +64,7 @@ def continue_run(
 
 
 def _refuse_inputs(run: Trajectory, span: tuple[float, float]) -> None:
-    """Raises if the inputs of the run cannot go on: they end, or they have samples or a memory."""
+    """Raises if the inputs of the run cannot continue: a time series ends, or a controller is sampled."""
     inputs = run.system.inputs
     if not isinstance(inputs, RunInputs):
         return
@@ -90,7 +90,7 @@ def last_state(run: Trajectory) -> State:
     return run.state()
 
 
-def _samples(run: Trajectory, settings: Settings, span: tuple[float, float], given: Any) -> Array | None:
+def _samples(settings: Settings, span: tuple[float, float], given: Any) -> Array | None:
     """Times to keep: the given ones, or as the run did: every step, or at the same distance."""
     if given is not None:
         return checks.sample_times(given, *span)
@@ -111,7 +111,7 @@ def _samples(run: Trajectory, settings: Settings, span: tuple[float, float], giv
 
 
 def _events(run: Trajectory) -> list[Event]:
-    """Events still to be looked for: one that ended the run does so no more, one that was counted out is left out."""
+    """Events still to detect: one that ended the run no longer ends it, one that has reached its count is left out."""
     wanted = []
     for name, found in run.events.items():
         if name in (SINGULAR.name, SWITCH.name):
@@ -174,7 +174,7 @@ def joined_runs(first: Trajectory, second: Trajectory, course: Course) -> Trajec
 
 
 def _account(first: EnergyAccount, second: EnergyAccount) -> EnergyAccount:
-    """One account: work adds up from the beginning, and so do errors."""
+    """One energy account: work and errors accumulate from the start of the first run."""
 
     def chain(name: str, add: float = 0.0) -> Array:
         return np.concatenate([getattr(first, name), getattr(second, name)[1:] + add])
@@ -185,7 +185,7 @@ def _account(first: EnergyAccount, second: EnergyAccount) -> EnergyAccount:
 
 
 def _jacobi(first: Trajectory, second: Trajectory, energy: EnergyAccount) -> float | None:
-    """Drift of the Jacobi integral over both runs: at most what each drifted, one after the other."""
+    """Drift of the Jacobi integral over both runs: that of the second adds to the change over the first."""
     if first.jacobi_drift is None or second.jacobi_drift is None or not gives_jacobi(first.system):
         return None
     states = (first.state(0), last_state(first))
@@ -237,7 +237,7 @@ def _elsewhere(first: Elsewhere | None, second: Elsewhere | None) -> Elsewhere:
 
 
 def _evidence(run: Trajectory, course: Course, second: Trajectory) -> Evidence | None:
-    """What the estimate of the error needs: the states of the whole run, and how to do it again from its beginning."""
+    """What the estimate of the error needs: the states of the whole run, and how to repeat it from its start."""
     if len(run) < 2 or not run.q.size or run.settings is None:
         return None
     whole = replace(course, start=run.state(0), settings=run.settings, events=(), on_progress=None)

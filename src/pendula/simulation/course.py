@@ -1,4 +1,4 @@
-"""What a run integrates (equations, start, settings, events): once, again with shorter steps, or again in part."""
+"""The integration behind a run (equations, start, settings, events), which can be repeated as a whole or in part."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pendula.system.switches.schedule import breakpoints, largest_step, moves_by
 from pendula.system.system import System
 
 INSIDE = 16
-"""The energy account looks into at least one in this many steps."""
+"""the energy account has points inside at least one in this many steps"""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Course:
         events: the events to detect.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_samples: called as (t, q, v) with new samples.
-        doubts: whether the start is the one that was asked for.
+        doubts: why the start may not be the requested one.
     """
 
     system: System
@@ -62,9 +62,8 @@ class Course:
 
     def hand_over(self, t: Array, y: Array) -> None:
         """Gives samples of the integration, with the quadratures behind the state, to ``on_samples``."""
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         if self.on_samples is not None and t.size:
-            self.on_samples(t, y[:, :nq], y[:, nq : nq + nv])
+            self.on_samples(t, *self.system.layout.split(y))
 
     def run(
         self, longest: float = np.inf, *, guard: Guard | None = None, first_step: float | None = None
@@ -114,18 +113,18 @@ class Course:
     def again(
         self, times: Array, y: Array, *, looser: float, longer: float, longest: float, max_steps: int
     ) -> Integration:
-        """A part of the run again, with another tolerance.
+        """Repeats a part of the run with another tolerance.
 
         Args:
-            times: where the part begins and ends, and times between at which steps end.
+            times: first and last time of the part, and times in between at which steps must end.
             y: its first state.
-            looser: factor of the tolerances.
-            longer: factor of limits on the length of steps, and of a fixed step.
-            longest: the limit of the run itself.
-            max_steps: most steps.
+            looser: factor on the tolerances.
+            longer: factor on the largest step, and on a fixed step.
+            longest: largest step of the run itself.
+            max_steps: largest number of steps.
 
         Raises:
-            KeyboardInterrupt: the user interrupted; a part of it would be taken for the whole.
+            KeyboardInterrupt: the user interrupted; an incomplete part would be mistaken for the whole.
         """
         dynamics, common, _ = self._arguments(longest)
         common["rtol"], common["atol"] = max(common["rtol"] * looser, TIGHTEST), common["atol"] * looser
@@ -139,7 +138,7 @@ class Course:
 
     @cached_property
     def _in_time(self) -> tuple[list[float], float]:
-        """Times at which steps end, and their longest length, as far as changes in time determine them."""
+        """Times at which steps must end, and the largest step, as far as dependence on time determines them."""
         system, vector, span = self.system, self.vector, self.settings.span
         breaks = list(breakpoints(system, vector, span))
         if self.events:
@@ -150,7 +149,7 @@ class Course:
         return breaks, np.inf if self.settings.stepper.fixed else largest_step(system, vector, span, breaks)
 
     def _arguments(self, longest: float) -> tuple[Dynamics, dict[str, Any], tuple[str, ...]]:
-        """The equations, the arguments of an integration that do not depend on what is to be recorded, and notes."""
+        """The equations, the arguments of an integration that do not depend on what it records, and notes."""
         system, vector, start, settings = self.system, self.vector, self.start, self.settings
         dynamics = system.dynamics(vector)
         y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])

@@ -14,6 +14,7 @@ import numpy as np
 
 from pendula.outcome import Outcome
 from pendula.simulation.defaults import OPEN, UNTRUSTED
+from pendula.simulation.starts import row_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
@@ -117,20 +118,21 @@ class Ensemble(Tabular):
 
     @property
     def ok(self) -> Array:
-        """True for the runs that reached the final time or left their bounds, and that nothing speaks against trusting.
+        """True for the runs that reached the final time or left their bounds, and whose results can be trusted.
 
-        Energy that is off by more than 0.001 of its scale and loops open by more than 0.001 of a typical length do.
+        They cannot if energy is off by more than 0.001 of its scale or loops are open by more than 0.001 of a typical
+        length.
         """
         return self._done & ~self.doubtful
 
     @property
     def _done(self) -> Array:
-        """True for the runs that did all that was asked."""
+        """True for the runs that did everything requested."""
         return np.isin(self.code, [k for k, outcome in enumerate(OUTCOMES) if outcome.ok])
 
     @property
     def doubtful(self) -> Array:
-        """True for the runs that reached the final time and are not to be trusted."""
+        """True for the runs that did everything requested, but whose results cannot be trusted."""
         off = self.energy_drift > UNTRUSTED
         if self.constraint_violation is not None:
             off = off | (self.constraint_violation > OPEN * typical_length(self.system))
@@ -159,7 +161,7 @@ class Ensemble(Tabular):
             return self._series(which)
         run = range(len(self))[which]
         reached = np.isfinite(self.q[run]).all(axis=1)
-        parameters = self.parameters[run if len(self.parameters) > 1 else 0]
+        parameters = row_of(self.parameters, run)
         end = State(float(self.end_t[run]), self.end_q[run], self.end_v[run], self.layout)
         return EnsembleRun(
             self.t[reached], self.q[run][reached], self.v[run][reached], end, self.outcome[run], self.detail(run),
@@ -181,8 +183,8 @@ class Ensemble(Tabular):
         which, k = self.system.in_joints.layout.position(name)
         out = np.empty(self.q.shape[:2])
         for run in range(len(self)):
-            row = self.parameters[run if len(self.parameters) > 1 else 0]
-            found = self.system.in_joints.read(self.q[run], self.v[run], self.t, parameters=row)
+            vector = row_of(self.parameters, run)
+            found = self.system.in_joints.read(self.q[run], self.v[run], self.t, parameters=vector)
             out[run] = found[0 if which == "q" else 1][:, k]
         return out
 
@@ -208,11 +210,10 @@ class Ensemble(Tabular):
         return "\n".join(lines)
 
 
-ARRAYS = (
-    "t", "q", "v", "end_t", "end_q", "end_v", "code", "where", "energy_drift", "energy_scale", "steps", "rejected",
-    "shortest_step", "longest_step", "parameters",
+OF_RUNS = (
+    "end_t", "code", "where", "energy_drift", "energy_scale", "steps", "rejected", "shortest_step", "longest_step",
 )  # fmt: skip
-"""Names of the arrays of an ensemble."""
+"""Names of the arrays of an ensemble with one number for each run."""
 
 
 def mark_unfinished(arrays: Mapping[str, Array], at: Any, t0: float) -> None:

@@ -316,15 +316,12 @@ def watch_events(system: System, events: Sequence[Event], vector: Array, t: floa
 
 def crossings_of(system: System, events: Sequence[Event], run: Integration, vector: Array) -> Mapping[str, Crossings]:
     """Occurrences by name of the event."""
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
-    found = {}
+    split, found = system.layout.split, {}
     for k, event in enumerate(events):
-        y = run.event_y[run.event_which == k]
-        t = np.array(run.event_t[run.event_which == k])
-        found[event.name] = Crossings(event, t, y[:, :nq], y[:, nq : nq + nv], system, vector)
+        own = run.event_which == k
+        found[event.name] = Crossings(event, np.array(run.event_t[own]), *split(run.event_y[own]), system, vector)
     if run.singular_t.size:
-        y = run.singular_y
-        found[SINGULAR.name] = Crossings(SINGULAR, run.singular_t, y[:, :nq], y[:, nq : nq + nv], system, vector)
+        found[SINGULAR.name] = Crossings(SINGULAR, run.singular_t, *split(run.singular_y), system, vector)
     return found
 
 

@@ -35,8 +35,8 @@ LOOSE = 1e-4
 SHARE = 0.06
 """work of the second run as a share of that of the first, if that is more than the least work"""
 LEAST_WORK, MOST_EVALUATIONS = 150_000, 15_000
-"""least work of a second run: evaluations times components times one more than constraint rows; at most so many
-evaluations"""
+"""least work of a second run (evaluations times components, times 1 plus the constraint rows), and the largest number
+of evaluations for it"""
 SERIES, SERIES_ORDER = 20, 8
 """evaluations to which one Taylor series corresponds, and an order by which the costs of tolerances compare"""
 POINTS, STEPS_BETWEEN = 32, 4
@@ -74,7 +74,7 @@ class Predictability:
 
     Attributes:
         t: times, from the start to the end of the run.
-        error: estimated error of the coordinate that is off most, at these times; at most 1. It is zero (at the start,
+        error: estimated error of the least accurate coordinate at these times; at most 1. It is zero (at the start,
             or at rest) or at least the rounding of the coordinates, since no second run can show less.
         coordinate: name of that coordinate at the end.
         until: time after which the error is more than 0.001; None if it never is.
@@ -151,7 +151,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the estimate needs of a run: its steps, or those that are needed, and how to do it again."""
+    """What the estimate needs of a run: its steps, or those that matter, and how to repeat it."""
 
     course: Course
     longest: float
@@ -159,7 +159,7 @@ class Evidence:
     states: Integration | tuple[Part, ...]
 
     def estimate(self, energy: EnergyAccount) -> Predictability | None:
-        """Does the second run, and compares; None if the second run cannot be done."""
+        """Makes the second run and compares; None if there can be none."""
         parts = self.states if isinstance(self.states, tuple) else _parts(self.course, self.states)
         laws = [law for law in (_Law(self, part, energy) for part in parts) if len(law.t) > 1]
         if not laws:
@@ -184,7 +184,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Settled:
-    """An estimate that was made earlier, as that of a run which was read from a file."""
+    """An estimate that was made earlier, such as that of a run from a file."""
 
     found: Predictability | None
 
@@ -218,7 +218,7 @@ def evidence_of(course: Course, run: Integration, longest: float) -> Evidence | 
 
 
 def _parts(course: Course, run: Integration) -> tuple[Part, ...]:
-    """The parts of a run that are to be done again: all of it, or steps from its start and from its middle."""
+    """The parts of a run to repeat: all of it, or steps from its start and from its middle."""
     first, last = _regular(run)
     stepper, n = course.settings.stepper, run.y.shape[1]
     work = max(1, run.rhs_evaluations * (SERIES if stepper.series else 1))

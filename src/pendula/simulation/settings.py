@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.arguments import read_number
 from pendula.errors import UsageError
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepper import Stepper
@@ -16,12 +17,13 @@ from pendula.system.layout import Array
 
 CONSTRAINTS = ("projection", "baumgarte", "none")
 ON_FAILURE = ("return", "raise")
-_NUMBERS = (int, float, np.floating, np.integer)
+NUMBERS = (int, float, np.floating, np.integer)
+"""types of numbers"""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Arguments of :func:`pendula.simulate` that do not depend on the system."""
+    """Arguments of :func:`pendula.simulate` and :func:`pendula.simulate_many` that do not depend on the system."""
 
     span: tuple[float, float]
     tol: float
@@ -37,10 +39,11 @@ class Settings:
     @classmethod
     def checked(
         cls, first: float, duration: float | None, t_span: Sequence[float] | None, *, tol: float, atol: float | None,
-        stepper: str, step: float | None, samples: Any, constraints: str, baumgarte_rate: float | None, max_steps: int,
-        on_failure: str, chart_switching: bool = True,
+        stepper: str, samples: Any, max_steps: int, fewest_samples: int = 2, step: float | None = None,
+        constraints: str = "projection", baumgarte_rate: float | None = None, on_failure: str = "return",
+        chart_switching: bool = True,
     ) -> Settings:  # fmt: skip
-        """Checks the arguments of a run.
+        """Checks the arguments of a run, or of many runs.
 
         Raises:
             UsageError: an argument is out of range.
@@ -58,7 +61,7 @@ class Settings:
                 atol=float(tol) if atol is None else atol,
                 stepper=checks.check_stepper(stepper, fixed=step is not None),
                 step=step,
-                samples=None if samples is None else checks.sample_times(samples, *span),
+                samples=None if samples is None else checks.sample_times(samples, *span, fewest_samples),
                 constraints=constraints,
                 baumgarte_rate=baumgarte_rate,
                 max_steps=checks.check_max_steps(max_steps),
@@ -88,20 +91,20 @@ def span_of(duration: float | None, t_span: Sequence[float] | None, first: float
     """
     if (duration is None) == (t_span is None):
         raise UsageError("give either a duration or t_span = (first, last)")
-    if duration is not None and not isinstance(duration, _NUMBERS):
+    if duration is not None and not isinstance(duration, NUMBERS):
         raise UsageError(f"the duration must be a number, found {duration!r}")
     try:
-        span = (first, first + duration) if duration is not None else tuple(() if t_span is None else t_span)
-    except (TypeError, OverflowError):
+        span = tuple(t_span) if t_span is not None else (first, first + read_number(duration, "the duration"))
+    except TypeError:
         raise UsageError(f"the time span must be two finite numbers, found {t_span!r}") from None
-    if len(span) != 2 or not all(isinstance(x, _NUMBERS) and np.isfinite(x) for x in span):
+    if len(span) != 2 or not all(isinstance(x, NUMBERS) and np.isfinite(x) for x in span):
         raise UsageError(f"the time span must be two finite numbers, found {span!r}")
-    refuse_short(float(span[1]) - float(span[0]))
+    _refuse_short(float(span[1]) - float(span[0]))
     return float(span[0]), float(span[1])
 
 
-def refuse_short(duration: float) -> None:
-    """Raises UsageError for a run so short that the squares of its steps are no numbers; a duration of 0 is allowed."""
+def _refuse_short(duration: float) -> None:
+    """Raises UsageError for a run so short that the squares of its steps underflow; a duration of 0 is allowed."""
     if 0.0 < abs(duration) < SHORTEST:
         raise UsageError(f"the duration must be 0 or at least {SHORTEST:g}, found {duration:g}")
 
@@ -111,5 +114,5 @@ def _check_rate(constraints: str, rate: float | None) -> None:
         return
     if constraints != "baumgarte":
         raise UsageError(f'baumgarte_rate requires constraints="baumgarte", found constraints="{constraints}"')
-    if not isinstance(rate, (int, float, np.floating, np.integer)) or not 0 < rate < np.inf:
+    if not isinstance(rate, NUMBERS) or not 0 < rate < np.inf:
         raise UsageError(f"baumgarte_rate must be a positive number, found {rate!r}")

@@ -88,12 +88,12 @@ def simulate(
             expression that oscillates several times within a step may be missed; ``notes`` says so.
         chart_switching: whether a run in angles that comes near a singularity of them (theta = 0 of "zyz") continues in
             quaternions until they are regular again, and a rotation vector is kept shorter than a whole turn. Results
-            are in the coordinates of the system in any case. Without it the run stops there, and the outcome names the
+            are always in the coordinates of the system. Without it the run stops there, and the outcome names the
             coordinate.
         on_progress: called as (t, t_end, steps) about ten times a second.
         on_samples: called as (t, q, v) about ten times a second with the samples that are new, one row each, in the
             system's coordinates, so that a long run can be shown while it continues. It needs ``samples``. Where the
-            run is repeated with shorter steps it goes back: samples replace earlier ones that do not lie before them.
+            run is repeated with shorter steps, time goes back: new samples replace those at the same or later times.
         on_failure: "return" returns the trajectory up to the failure, with its outcome; "raise" raises.
 
     Returns:
@@ -174,9 +174,10 @@ def _followed(course: Course, notes: tuple[str, ...]) -> tuple[Trajectory, Array
 
 
 def _seen(course: Course) -> tuple[Integration, tuple[str, ...], Poses, float, Elsewhere]:
-    """The integration, again with shorter steps if it passed a force that acts only in a narrow range of the state.
+    """The integration, repeated with shorter steps if it passed a force that acts only in a narrow range of the state.
 
-    The last values are the limit of its steps, and what was computed in other charts.
+    Returns the integration, notes, how near it came to singular poses, the limit of its steps, and what was computed in
+    other charts.
     """
     settings, system = course.settings, course.system
     longest, length = np.inf, abs(settings.span[1] - settings.span[0])

@@ -11,21 +11,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pendula.arguments import read_number
 from pendula.errors import NotSupported, UsageError, WorkerDied
 from pendula.interrupts import Interrupt
 from pendula.numerics.steppers import checks
-from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.outcome import Outcome
 from pendula.parallel.processes import available_cores
 from pendula.parallel.signals import tidied
-from pendula.simulation.chunks import Chunk, Found, Job, ManySettings
+from pendula.simulation.chunks import Chunk, Found, Job
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
-from pendula.simulation.settings import refuse_short
-from pendula.simulation.starts import Starts, read_parameters, read_starts
+from pendula.simulation.settings import NUMBERS, Settings
+from pendula.simulation.starts import Starts, read_parameters, read_starts, rows_of
 from pendula.simulation.store import CHUNK_BYTES, Store
 from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
@@ -75,11 +73,11 @@ def simulate_many(
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         inputs: inputs of all runs by name: numbers, or expressions of t, coordinates, speeds and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.
-        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`; others run one at a time.
+        stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`, which has further ones.
         samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
         within: bounds of coordinates and speeds by name, ``(low, high)`` or one number for both sides. A run ends where
             it leaves them, with the outcome "an event ended the run"; its last time and state are there. A start on a
-            bound, within rounding, has left at once if it moves outward; if it moves inward, the run goes on until it
+            bound, within rounding, has left at once if it moves outward; if it moves inward, the run continues until it
             crosses a bound later; if it is in equilibrium there, it never leaves.
         max_steps: largest number of attempted steps of a run.
         workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
@@ -116,20 +114,25 @@ def simulate_many(
     starts, table = _all_starts(system, initial_states, parameters)
     runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
-    if within is not None:
-        if STEPPERS[stepper].series:
-            raise NotSupported(
-                f'stepper "{stepper}" does not find where runs leave bounds.\n  Try: stepper="dop853", or "rk45".'
-            )
-        settings = replace(settings, within=read_within(system, within))
+    if within is not None and settings.stepper.series:
+        raise NotSupported(
+            f'stepper "{stepper}" does not find where runs leave bounds.\n  Try: stepper="dop853", or "rk45".'
+        )
+    bounds = None if within is None else read_within(system, within)
     if bad_starts not in ("raise", "mark"):
         raise UsageError(f'bad_starts must be "raise" or "mark", found "{bad_starts}"')
     if bad_starts == "raise" and (bad := starts.not_finite(system)):
         run, name = next(iter(bad.items()))
         raise UsageError(f'initial_states: "{name}" of run {run} is not finite ({len(bad)} such runs in all)')
-    refuse_too_many(system, runs, settings.samples.size, save)
+    assert settings.samples is not None
+    sampled = settings.samples.size
+    refuse_too_many(system, runs, sampled, save)
     count = _worker_count(workers, runs)
-    chunks = _chunks(starts, table, settings, _chunk_size(runs, count, settings, system))
+    size = _chunk_size(runs, count, sampled, system)
+    chunks = [
+        Chunk(k, starts.some(slice(k, k + size)), rows_of(table, slice(k, k + size)), settings, bounds)
+        for k in range(0, runs, size)
+    ]
 
     def collected() -> Ensemble:
         store = Store(system, settings, starts, save)
@@ -204,23 +207,21 @@ def _settings(
     stepper: str,
     samples: int | Sequence[float] | Array | None,
     max_steps: int,
-) -> ManySettings:
-    if not isinstance(duration, (int, float, np.floating, np.integer)) or not 0 <= duration < np.inf:
+) -> Settings:
+    """Settings of all runs; without ``samples``, the states at the end are kept."""
+    if not isinstance(duration, NUMBERS) or not 0 <= duration < np.inf:
         raise UsageError(f"the duration must be a number that is not negative, found {duration!r}")
-    if atol is not None and not (isinstance(atol, (int, float, np.floating)) and 0 < atol < np.inf):
+    if atol is not None and not (isinstance(atol, NUMBERS) and 0 < atol < np.inf):
         raise UsageError(f"atol must be positive, found {atol!r}")
-    length = read_number(duration, "the duration")
-    refuse_short(length)
-    t_end = t0 + length
+    found = Settings.checked(
+        t0, duration, None, tol=tol, atol=atol, stepper=stepper, samples=samples, max_steps=max_steps, fewest_samples=1
+    )
+    found.stepper.require("lanes")
+    times = np.array([found.span[1]]) if found.samples is None else found.samples
     try:
-        checks.check_stepper(stepper, lanes=True)
-        checks.check_tolerance(tol)
-        checks.check_max_steps(max_steps)
-        times = np.array([t_end]) if samples is None else checks.sample_times(samples, t0, t_end, fewest=1)
-        times = checks.checked_samples(times, t0, t_end, 1.0)
+        return replace(found, atol=float(found.atol), samples=checks.checked_samples(times, *found.span, 1.0))
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return ManySettings(t_end, float(tol), float(tol if atol is None else atol), stepper, times, int(max_steps))
 
 
 def _worker_count(workers: int | None, runs: int) -> int:
@@ -231,18 +232,11 @@ def _worker_count(workers: int | None, runs: int) -> int:
     return int(min(workers, -(-runs // 8)))
 
 
-def _chunk_size(runs: int, workers: int, settings: ManySettings, system: System) -> int:
-    row = 8 * (settings.samples.size + 2) * (len(system.layout.coordinates) + len(system.layout.speeds) + 1)
+def _chunk_size(runs: int, workers: int, samples: int, system: System) -> int:
+    row = 8 * (samples + 2) * (len(system.layout.coordinates) + len(system.layout.speeds) + 1)
     fitting = max(8, int(CHUNK_BYTES / row))
     fair = max(FEWEST, min(MOST, -(-runs // (12 * workers))))  # small chunks balance the load
     return min(fitting, fair if workers > 1 else MOST)
-
-
-def _chunks(starts: Starts, table: Array, settings: ManySettings, size: int) -> list[Chunk]:
-    return [
-        Chunk(k, starts.part(k, k + size), table if len(table) == 1 else table[k : k + size], settings)
-        for k in range(0, len(starts), size)
-    ]
 
 
 def _results(

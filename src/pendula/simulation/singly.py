@@ -1,10 +1,10 @@
-"""Runs of an ensemble that are done again one by one: singular poses and charts, forces that steps cannot resolve.
+"""Runs of an ensemble that are simulated singly: singular poses and charts, forces that steps cannot resolve.
 
-Runs side by side do not look for singular poses, nor for forces that are narrow in the state. If the first run comes
-near a singular pose, or one of a few passes such a force, all are done by
-:func:`~pendula.simulation.simulate.simulate`, which looks. So is every single run that came near a singular pose, or of
-a closed loop whose energy does not add up, every run that may stick to a jump of a force, and every run in angles that
-had to stop or whose energy does not add up.
+Runs side by side look neither for singular poses nor for forces that are narrow in the state;
+:func:`~pendula.simulation.simulate.simulate` does. It makes all runs if the first one comes near a singular pose, or if
+one of a few passes such a force. Otherwise it repeats each run that came near a singular pose, that has closed loops
+and whose energy does not add up, that may stick to a jump of a force, or that is in angles and had to stop or whose
+energy does not add up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,36 +23,37 @@ from pendula.simulation.defaults import UNTRUSTED
 from pendula.simulation.ensemble import OUTCOMES, mark_unfinished
 from pendula.simulation.forces.laws import jumps_of, laws_of
 from pendula.simulation.forces.narrow import ADVICE, NARROW
+from pendula.simulation.settings import Settings
 from pendula.simulation.simulate import simulate
+from pendula.simulation.starts import row_of
 from pendula.simulation.trajectory import Trajectory
+from pendula.simulation.within import Within
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import mobility, singular_values
 from pendula.system.system import System
-
-if TYPE_CHECKING:
-    from pendula.simulation.chunks import ManySettings
 
 NEAR = 0.2
 """least singular value of G, relative to its largest over a run, that is near a singular pose"""
 PILOT_STATES = 200
 PILOTS = 8
-"""runs that are done first, to see whether they pass a force that is too narrow for their steps"""
+"""runs that are simulated first, to see whether they pass a force that is too narrow for their steps"""
 STALLED = 20_000
-"""steps after which a run is done singly, if it may stall at a jump of a force, a singular pose or a singular chart"""
+"""steps after which a run is simulated singly, if it may stall at a jump of a force or a singular pose or chart"""
 STEPS_BETWEEN, FEWEST_LOOKS, MOST_LOOKS = 4, 33, 513
 """steps of the first run between looks at the poses of closed loops; least and largest number of looks"""
 
 
 @dataclass
 class Singly:
-    """Runs of a chunk that may be done one by one.
+    """Runs of a chunk, each of which may be simulated singly.
 
     Attributes:
         system: the mechanism.
         arrays: results of the chunk, which are written.
         at: places of the runs in the arrays.
-        q, v, t0: their initial states and first time.
+        q, v: their initial states.
         settings: what all runs have in common.
+        within: the bounds at which runs end, if there are any.
         table: their parameters, one row for all or one for each.
         tell: called with the number of runs that have ended, and of all; raises KeyboardInterrupt to end the work.
     """
@@ -62,8 +63,8 @@ class Singly:
     at: Array
     q: Array
     v: Array
-    t0: float
-    settings: ManySettings
+    settings: Settings
+    within: Within | None
     table: Array
     tell: Callable[[int, int], None]
 
@@ -106,11 +107,11 @@ class Singly:
 
     @cached_property
     def looks(self) -> Array:
-        """Times at which the poses of closed loops are looked at, beside the samples; none without loops."""
+        """Times besides the samples at which the poses of closed loops are examined; none without loops."""
         if not self.rank:
             return np.zeros(0)
         count = int(np.clip(self._first.steps // STEPS_BETWEEN, FEWEST_LOOKS, MOST_LOOKS))
-        return np.linspace(self.t0, self.settings.t_end, count)
+        return np.linspace(*self.settings.span, count)
 
     @cached_property
     def _first(self) -> Trajectory:
@@ -122,16 +123,14 @@ class Singly:
 
         The least singular value of the constraints is small there, or so small that it may vanish before the next look.
         """
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         joints, found = self.system.in_joints, np.zeros(len(y), dtype=bool)
         for k, states in enumerate(y):
             reached = np.isfinite(states).all(axis=1)
             if reached.sum() < 3:
                 found[k] = True
                 continue
-            vector = self.table[k if len(self.table) > 1 else 0]
-            q, v = states[reached, :nq], states[reached, nq : nq + nv]
-            q, _ = joints.read(q, v, t[reached], parameters=vector)
+            vector = row_of(self.table, k)
+            q, _ = joints.read(*self.system.layout.split(states[reached]), t[reached], parameters=vector)
             size = singular_values(joints.system, q, t[reached], vector)[:, self.rank - 1]
             change = np.abs(np.diff(size))
             near = np.minimum(size[1:] - change, size[:-1] - change)
@@ -156,12 +155,12 @@ class Singly:
         if self.max_steps < self.settings.max_steps:
             again |= self.arrays["code"][self.at] == OUTCOMES.index(Outcome.TOO_MANY_STEPS)
         again &= self.arrays["code"][self.at] != OUTCOMES.index(Outcome.INTERRUPTED)
-        mark_unfinished(self.arrays, self.at[again], self.t0)
+        mark_unfinished(self.arrays, self.at[again], self.settings.span[0])
         for k in np.flatnonzero(again):
             self.run(int(k), len(self.at))
 
     def run_all(self) -> None:
-        """Does all runs one by one.
+        """Simulates all runs singly.
 
         Raises:
             KeyboardInterrupt: the work was stopped; the runs that have ended are kept.
@@ -171,18 +170,18 @@ class Singly:
             self.tell(k + 1, len(self.at))
 
     def _simulated(self, k: int, ended: int = 0, **more: Any) -> Trajectory:
-        settings, vector = self.settings, self.table[k if len(self.table) > 1 else 0]
+        settings, vector = self.settings, row_of(self.table, k)
         return whole(
-            simulate, self.system, t_span=(self.t0, settings.t_end), parameters=vector,
-            initial_state=State(self.t0, self.q[k], self.v[k], self.system.layout), tol=settings.tol,
-            atol=settings.atol, stepper=settings.stepper, max_steps=settings.max_steps,
+            simulate, self.system, t_span=settings.span, parameters=vector,
+            initial_state=State(settings.span[0], self.q[k], self.v[k], self.system.layout), tol=settings.tol,
+            atol=settings.atol, stepper=settings.stepper.name, max_steps=settings.max_steps,
             on_progress=lambda t, t_end, steps: self.tell(ended, len(self.at)), **more,
         )  # fmt: skip
 
     def run(self, k: int, ended: int) -> None:
-        """Does one run and writes its results, after a number of runs have ended."""
-        within = self.settings.within
-        run = self._simulated(k, ended, samples=self.settings.samples, events=within.events() if within else None)
+        """Simulates run k and writes its results; ``ended`` runs have ended before."""
+        events = self.within.events() if self.within else None
+        run = self._simulated(k, ended, samples=self.settings.samples, events=events)
         end, at = run.state(-1), int(self.at[k])
         values: dict[str, Any] = {
             "end_t": end.t, "end_q": end.q, "end_v": end.v, "code": OUTCOMES.index(run.outcome),
@@ -195,6 +194,6 @@ class Singly:
         for name, kept in (("q", run.q), ("v", run.v)):
             rows = self.arrays[name][at]
             rows[:] = np.nan
-            whole = run.outcome.ok and run.outcome is not Outcome.EVENT  # otherwise the last state is no sample
+            whole = run.outcome.ok and run.outcome is not Outcome.EVENT  # otherwise the last state is not a sample
             reached = min(len(rows), len(kept) if whole else len(kept) - 1)
             rows[:reached] = kept[:reached]

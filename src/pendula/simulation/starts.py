@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from pendula.arguments import read_numbers
 from pendula.errors import PendulaError, UsageError
 from pendula.interrupts import obey_interrupt
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble_holding, not_kept
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System, has_gaps
+
+
+def row_of(table: Any, run: int) -> Any:
+    """What belongs to a run, of a table with one row for each run or one row for all."""
+    return table[run if len(table) > 1 else 0]
+
+
+def rows_of(table: Array, some: Array) -> Array:
+    """The parameters of some runs; one row if it is that of all runs."""
+    return table if len(table) == 1 else table[some]
+
+
+def sharing_parameters(table: Array, runs: int) -> Iterator[tuple[slice, Array]]:
+    """Runs that share their parameters, with these: all together, or each separately."""
+    if len(table) == 1:
+        yield slice(None), table[0]
+        return
+    for run in range(runs):
+        yield slice(run, run + 1), table[run]
 
 
 @dataclass(frozen=True)
@@ -37,10 +57,10 @@ class Starts:
     def __len__(self) -> int:
         return len(self.q)
 
-    def part(self, first: int, last: int) -> Starts:
+    def some(self, which: slice | Array) -> Starts:
         """Some of the runs."""
-        named = self.named if len(self.named) == 1 else self.named[first:last]
-        return replace(self, q=self.q[first:last], v=self.v[first:last], named=named)
+        named = self.named if len(self.named) == 1 else tuple(self.named[k] for k in np.arange(len(self))[which])
+        return replace(self, q=self.q[which], v=self.v[which], named=named)
 
     def layout(self, system: System) -> Layout:
         """Names of the columns."""
@@ -62,8 +82,7 @@ class Starts:
         v = np.zeros((len(self), len(system.layout.speeds)))
         for run in range(len(self)):
             obey_interrupt()
-            named = self.named[run if len(self.named) > 1 else 0]
-            vector = parameters[run if len(parameters) > 1 else 0]
+            named, vector = row_of(self.named, run), row_of(parameters, run)
             state = State(self.t, self.q[run], self.v[run], layout)
             asked = named & {*system.in_joints.layout.speeds}
             try:
@@ -118,21 +137,14 @@ def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Sta
 
 
 def _column(name: str, value: Any) -> Array:
-    column = np.atleast_1d(_numbers(f'initial_states: "{name}"', value))
+    column = np.atleast_1d(read_numbers(value, f'initial_states: "{name}"'))
     if column.ndim != 1 or column.size == 0:
         raise UsageError(f'initial_states: "{name}" must be a number or one for each run, got shape {column.shape}')
     return column
 
 
-def _numbers(what: str, value: Any) -> Array:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{what} must be a number or an array of numbers, found {value!r}") from None
-
-
 def _model_states(system: System, parameters: Array, runs: int) -> tuple[Array, Array]:
-    """The model's own initial state for every run; its expressions may depend on parameters."""
+    """The initial state of the model for every run; its expressions may depend on parameters."""
     if len(parameters) not in (1, runs):
         raise UsageError(f"there are {runs} initial states, but {len(parameters)} sets of parameters")
     states = [system.in_joints.initial_state(row) for row in parameters]
@@ -187,14 +199,14 @@ def read_parameters(system: System, given: Any) -> Array:
     if given is None:
         return system.parameters[None]
     if isinstance(given, Mapping):
-        columns = {name: np.atleast_1d(_numbers(f'parameters: "{name}"', value)) for name, value in given.items()}
+        columns = {name: np.atleast_1d(read_numbers(value, f'parameters: "{name}"')) for name, value in given.items()}
         runs = max((c.size for c in columns.values()), default=1)
         for name, column in columns.items():
             if column.ndim != 1 or column.size not in (1, runs):
                 raise UsageError(f'parameters: "{name}" has shape {column.shape}, but there are {runs} runs')
         sets = [{n: float(c[k if c.size > 1 else 0]) for n, c in columns.items()} for k in range(runs)]
         return np.array([parameter_vector(system, values) for values in sets])
-    table = _numbers("parameters", given)
+    table = read_numbers(given, "parameters")
     if table.ndim == 1:
         return parameter_vector(system, table)[None]
     if table.ndim != 2 or not len(table):

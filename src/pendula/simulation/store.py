@@ -12,8 +12,9 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.outcome import Outcome
-from pendula.simulation.chunks import Chunk, Found, ManySettings, empty_arrays
+from pendula.simulation.chunks import Chunk, Found, empty_arrays
 from pendula.simulation.ensemble import OUTCOMES, Ensemble, mapped_array
+from pendula.simulation.settings import Settings
 from pendula.simulation.starts import Starts
 from pendula.storage.archives import ArrayArchive
 from pendula.storage.files import write_arrays
@@ -31,7 +32,7 @@ STREAMED = ("q", "v")
 class Store:
     """Arrays of all runs. If a file is given, those of the samples are mapped to it, and its room is taken at once."""
 
-    def __init__(self, system: System, settings: ManySettings, starts: Starts, save: str | Path | None) -> None:
+    def __init__(self, system: System, settings: Settings, starts: Starts, save: str | Path | None) -> None:
         self._system, self._settings = system, settings
         self._path = None if save is None else Path(save)
         self._failures: dict[int, str] = {}
@@ -40,7 +41,7 @@ class Store:
         if self._path is not None and self._path.suffix != ".npz":
             raise UsageError(f'save must name an .npz file, found "{save}"')
         runs = len(starts)
-        one = empty_arrays(system, Chunk(0, starts.part(0, 1), starts.q, settings))
+        one = empty_arrays(system, Chunk(0, starts.some(slice(0, 1)), starts.q, settings))
         streamed = STREAMED if self._path is not None else ()
         self._arrays: dict[str, Array] = {
             name: np.repeat(row, runs, axis=0) for name, row in one.items() if name not in streamed
@@ -92,7 +93,7 @@ class Store:
             seconds=seconds,
             lane_seconds=self._seconds,
             workers=workers,
-            stepper=self._settings.stepper,
+            stepper=self._settings.stepper.name,
             tolerance=self._settings.tol,
             in_lanes=has_lane_program(self._system),
             system=self._system,

@@ -70,7 +70,7 @@ class EnergyAccount:
     """work of friction, damping, inputs, loads and prescribed motions since the start"""
 
     inside: Array = field(default_factory=lambda: np.zeros(0))
-    """what does not add up at points inside steps: all of the first, fewer later, at least one in 16"""
+    """errors of the balance at points inside steps: inside each of the first ones, later inside at least one in 16"""
 
     @property
     def total(self) -> Array:
@@ -98,7 +98,7 @@ class EnergyAccount:
 
         An error of at most 1e-14 of the largest energy is rounding, and is given relative to that energy.
 
-        Where dense output takes evaluations (dop853), these are two points inside each of the first 16 steps, every
+        Where dense output costs evaluations (dop853), these are two points inside each of the first 16 steps, every
         second of the next 32, and so on, at least one in 16; else one point of every step. At other times inside steps
         the error may be up to four times as large.
         """
@@ -118,7 +118,7 @@ class Trajectory(Tabular):
     of an angular velocity ``ball_wx_dot``), prescribed motions, inputs, parts of points of bodies (``lower.tip.x``,
     ``.vx``, ``.ax``), and the energies ``kinetic``, ``potential``, ``energy`` (their sum) and ``work`` (done on the
     mechanism). ``t``, ``q``, ``v`` are at the requested samples, or at the accepted steps. ``to_pandas()``,
-    ``to_xarray()``, ``to_csv(path)`` and ``save(path)`` give them away with units and metadata,
+    ``to_xarray()``, ``to_csv(path)`` and ``save(path)`` export them with units and metadata,
     :func:`pendula.load_run` reads them back, and ``continue_for(duration)`` continues the run from its end.
 
     Example:
@@ -165,7 +165,7 @@ class Trajectory(Tabular):
     elsewhere: Any = field(default=None, repr=False)
     """states that were computed in other coordinates, next to such a singularity"""
     doubts: tuple[str, ...] = ()
-    """why the run is not to be trusted; empty if nothing speaks against it"""
+    """why the run cannot be trusted; empty if it can"""
     evidence: Evidence | Settled | None = None
     """states from which ``predictability`` is estimated"""
     settings: Settings | None = field(default=None, repr=False)
@@ -198,11 +198,11 @@ class Trajectory(Tabular):
 
     @property
     def ok(self) -> bool:
-        """Whether the run did all that was asked, and nothing speaks against trusting it.
+        """Whether the run did everything requested, and its results can be trusted.
 
-        Energy that is off by more than 0.001 of its scale, loops open by more than 0.001 of a typical length, a branch
-        that may have changed in a singular pose, and given coordinates that the loops did not allow at the start do;
-        ``doubts`` says which.
+        They cannot if energy is off by more than 0.001 of its scale, if loops are open by more than 0.001 of a typical
+        length, if the run may have changed its branch in a singular pose, or if the loops did not allow the given
+        coordinates at the start; ``doubts`` names the reasons.
         """
         return self.outcome.ok and not self.doubts
 

@@ -1,7 +1,7 @@
 """Bounds of coordinates and speeds, at which runs of an ensemble end.
 
-A run that starts on a bound, within rounding, has left at the start if it moves outward; it goes on if it moves inward.
-One that stays there, in equilibrium, never leaves: only rounding could push it across.
+A run that starts on a bound, within rounding, has left at the start if it moves outward; it continues if it moves
+inward. One that stays there, in equilibrium, never leaves: only rounding could push it across.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def read_within(system: System, given: Mapping[str, Any]) -> Within:
     """Bounds by name.
 
     Raises:
-        UsageError: a name is unknown, or its bounds are no two increasing numbers.
+        UsageError: a name is unknown, or its bounds are not two increasing numbers.
         NotSupported: the system has other coordinates than its joints.
     """
     if not isinstance(given, Mapping) or not given:

@@ -61,7 +61,7 @@ class ArrayArchive:
             target = os.path.realpath(path)
             old = stat_of(target)
             if old is not None and not stat.S_ISREG(old.st_mode):
-                raise OSError(21, "it is no regular file, and arrays cannot be mapped to it")
+                raise OSError(21, "it is not a regular file, and arrays cannot be mapped to it")
             self._file = Unfinished(target, old)
         except (OSError, ValueError) as error:
             raise cannot_write(path, error) from None

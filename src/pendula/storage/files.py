@@ -18,13 +18,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from pendula.errors import UsageError
 from pendula.storage.pipes import open_to_write
-
-if TYPE_CHECKING:
-    pass
 
 UNFINISHED = ".part"  # how the names of files end while they are written
 _NAME_CHARACTERS = 40  # of the final name that the temporary one repeats
@@ -35,8 +32,8 @@ _ABANDONED = 60.0  # seconds after which a file that nobody writes is removed
 def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file to write to, which takes the name ``path`` at the end, if nothing went wrong until then.
 
-    Links are followed, the permissions of an old file are kept, and what is no regular file (a pipe, ``/dev/stdout``)
-    is written to directly.
+    Links are followed, the permissions of an old file are kept, and anything but a regular file (a pipe,
+    ``/dev/stdout``) is written to directly.
 
     Raises:
         UsageError: it cannot be written; the message names the path and the cause.
@@ -118,7 +115,7 @@ class Unfinished:
         return handle
 
     def _remove_abandoned(self) -> None:
-        """Removes files that nobody writes any more: whoever writes one holds its lock."""
+        """Removes files that no process writes any more: a process that writes one holds its lock."""
         for entry in os.scandir(self._folder or "."):
             left = entry.name.startswith(self._begin) and entry.name.endswith(UNFINISHED) and entry.path != self._name
             with contextlib.suppress(OSError):

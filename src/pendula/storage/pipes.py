@@ -1,7 +1,7 @@
-"""Pipes in place of files: a program at the other end gets a few seconds to open it; nothing waits for ever.
+"""Pipes in place of files: a program at the other end gets a few seconds to open it; nothing waits forever.
 
 ``pendula show <(generate-model)`` reads from a pipe, and ``-o >(less)`` writes to one. A named pipe (FIFO) that nobody
-else has opened would block the usual ``open`` for ever, so pipes are opened here without blocking, within a time limit.
+else has opened would block the usual ``open`` forever, so pipes are opened here without blocking, within a time limit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Room for results: memory and disk that are available, compared with what a computation will need before it starts.
 
-A computation whose arrays do not fit would end after hours, or be ended by the operating system without a word. So
-whoever is about to make large arrays adds up their sizes and calls :func:`refuse_if_too_large` first.
+A computation whose arrays do not fit would fail after hours, or the operating system would end it without a word. So
+code that is about to make large arrays adds up their sizes and calls :func:`refuse_if_too_large` first.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def bytes_of(shapes: Iterable[Iterable[int]], each: int = 8) -> int:
 def bytes_available_memory() -> int | None:
     """Bytes of memory that this process can still take: of the machine, its container and its own limits.
 
-    None if the operating system does not tell.
+    None if the operating system does not report it.
 
     Example:
         >>> bytes_available_memory() is None or bytes_available_memory() > 0

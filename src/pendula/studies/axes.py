@@ -16,6 +16,7 @@ from pendula.errors import UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
+from pendula.studies.designs import DISTRIBUTIONS
 from pendula.studies.problems import Problems
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -26,7 +27,6 @@ SETTINGS = ("formulation", "engine")
 
 SPACED: dict[str, Any] = {"grid": np.linspace, "log": np.geomspace}
 """ranges: LOW, HIGH and the number of values"""
-DISTRIBUTIONS = ("uniform", "normal", "loguniform")
 MOST_VALUES = 10_000_000
 """of one axis"""
 FORMS = (
@@ -137,7 +137,7 @@ def read_over(names: Names, over: Any) -> tuple[tuple[Axis, ...], tuple[Random, 
     random: list[Random] = []
     problems = Problems()
     for name, given in over.items():
-        with problems.trying():
+        with problems:
             found = _read_one(names, name, given)
             (axes if isinstance(found, Axis) else random).append(found)  # type: ignore[arg-type]
     problems.raise_any()

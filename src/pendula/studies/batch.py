@@ -11,6 +11,7 @@ import numpy as np
 
 from pendula.errors import PendulaError
 from pendula.interrupts import whole
+from pendula.simulation.starts import row_of
 from pendula.system.layout import Array
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System
@@ -18,6 +19,10 @@ from pendula.tables.table import Block
 
 Tell = Callable[[int, int], None]
 """called with the number of cases that have ended, and of all; raises KeyboardInterrupt if the work has to stop"""
+
+
+def silent(ended: int, of: int) -> None:
+    """Progress that nobody asked for."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,7 @@ class Batch:
 
     def vector(self, k: int) -> Array:
         """All parameters of one case."""
-        rows, _ = self.vectors
-        return rows[k if len(rows) > 1 else 0]
+        return row_of(self.vectors[0], k)
 
     def state(self, k: int) -> dict[str, float]:
         """Initial values of one case that the study sets, by name."""

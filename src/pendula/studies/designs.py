@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint64]
 
 DESIGNS = ("random", "latin", "sobol")
-DISTRIBUTIONS = {"uniform": "low, high", "normal": "mean, sigma", "log-uniform": "low, high"}
+DISTRIBUTIONS = {"uniform": "low, high", "normal": "mean, sigma", "loguniform": "low, high"}
 """distributions and their two numbers"""
 
 BITS = 32
@@ -54,7 +54,7 @@ def draws(
     Args:
         design: ``"random"``, ``"latin"`` (hypercube) or ``"sobol"`` (scrambled; best with 2, 4, 8, ... samples).
         over: by name, the distribution with its two numbers: ``("uniform", low, high)``, ``("normal", mean, sigma)``
-            or ``("log-uniform", low, high)``.
+            or ``("loguniform", low, high)``.
         count: samples of one replicate. It changes the points of a Latin hypercube only.
         seed: any integer from 0.
         replicate: number of the randomization, from 0.
@@ -112,8 +112,8 @@ def _check_distribution(name: str, given: Any) -> None:
         raise UsageError(f'"{name}": sigma of a normal distribution must not be negative, found {b:g}')
     if kind != "normal" and a > b:
         raise UsageError(f'"{name}": {kind} goes from a smaller to a larger number, found {a:g}, {b:g}')
-    if kind == "log-uniform" and a <= 0:
-        raise UsageError(f'"{name}": both ends of a log-uniform range must be positive, found {a:g}, {b:g}')
+    if kind == "loguniform" and a <= 0:
+        raise UsageError(f'"{name}": both ends of a loguniform range must be positive, found {a:g}, {b:g}')
 
 
 def _mapped(u: Array, kind: str, a: float, b: float) -> Array:
@@ -122,7 +122,7 @@ def _mapped(u: Array, kind: str, a: float, b: float) -> Array:
         from scipy.special import ndtri
 
         return np.asarray(a + b * ndtri(np.maximum(u, SMALLEST)))
-    if kind == "log-uniform":
+    if kind == "loguniform":
         return np.clip(np.exp(np.log(a) + u * np.log(b / a)), a, b)
     return np.minimum(a + u * (b - a), b)
 

@@ -11,7 +11,7 @@ import numpy as np
 from pendula.errors import PendulaError, UsageError, WorkerDied
 from pendula.parallel.processes import Done
 from pendula.storage.room import in_words, refuse_if_too_large
-from pendula.studies.batch import reason
+from pendula.studies.batch import reason, silent
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Part, Recipe, Task, Work
 from pendula.studies.runners import Runner, make_runner
@@ -119,7 +119,7 @@ class Driver:
             for count in (1, FIRST):
                 some, missing = missing[:count], missing[count:]
                 if some.size:
-                    self._add(self._work.first(self._task(some)) if count == 1 else self._here(some))
+                    self._add(self._work.first(Task.of(self.plan, some)) if count == 1 else self._here(some))
         return missing
 
     def _refuse_too_large(self, missing: int) -> None:
@@ -135,12 +135,9 @@ class Driver:
     def _here(self, cases: Array) -> Part:
         assert self._work is not None
         begun = time.perf_counter()
-        part = self._work(self._task(cases), lambda ended, of: None)
+        part = self._work(Task.of(self.plan, cases), silent)
         self.seconds = (time.perf_counter() - begun) / len(cases)
         return part
-
-    def _task(self, cases: Array) -> Task:
-        return Task(cases, self.plan.values(cases))
 
     def _hand_out(self, missing: Array) -> None:
         if not missing.size:
@@ -171,9 +168,11 @@ class Driver:
         self.interrupted |= runner.interrupted
 
     def _submit(self, runner: Runner, tasks: dict[int, Task], task: Task) -> None:
-        key = int(task.cases[0])
-        tasks[key] = task
-        runner.submit(key, task)
+        """Hands a task to the runner; after an interrupt, none is begun."""
+        if not runner.interrupted:
+            key = int(task.cases[0])
+            tasks[key] = task
+            runner.submit(key, task)
 
     def _sized(self, missing: Array, runner: Runner) -> Iterator[Task]:
         """Tasks of the missing cases, each made when it is asked for, with what is known of their cost by then."""
@@ -185,7 +184,7 @@ class Driver:
             size = max(1, min(wanted, fair, room, LARGEST, GROWTH * self._last))
             size = size - size % 8 if size > 8 else size  # lanes are full
             self._last = size
-            yield self._task(missing[at : at + size])
+            yield Task.of(self.plan, missing[at : at + size])
             at += size
 
     def _take(self, runner: Runner, tasks: dict[int, Task], done: Done) -> None:

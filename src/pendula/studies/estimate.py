@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +13,7 @@ from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.parallel.processes import available_cores
 from pendula.storage.room import bytes_available_memory, bytes_free_on_disk, in_words
+from pendula.studies.batch import silent
 from pendula.studies.followed import RUNS
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Recipe, Task, Work
@@ -26,7 +26,7 @@ from pendula.system.layout import Array
 from pendula.words import counted, readable
 
 CASES = 1024
-"""cases that are tried at the most, at random places of the study"""
+"""largest number of cases that are tried, at random places of the study"""
 GROUPS = (32, 32, 64, 128, 256, 512)
 """sizes of the groups of runs side by side in which they are computed; other computations are tried in groups of ONE"""
 ONE = 8
@@ -153,7 +153,7 @@ def cost_of(
     work = Work(recipe)
     rng = np.random.default_rng(SEED)
     chosen = rng.permutation(np.unique(rng.integers(0, plan.size, CASES + 1)))
-    first = work.first(_task(plan, chosen[:1]))  # compiles everything
+    first = work.first(Task.of(plan, chosen[:1]))  # compiles everything
     found = _tried(work, plan, chosen[1:], side_by_side(recipe))
     sizes, failed = [float(first.size), *found.sizes], len(first.failures) + found.failed
     each = found.interval(plan.size) if found.each else Interval(first.seconds, 0.0, first.seconds, "")
@@ -219,7 +219,7 @@ def passes_of(steps: Array) -> float:
     return float(lanes.max())
 
 
-def _tried(work: Work, plan: Plan, cases: Any, lanes: bool) -> _Tried:
+def _tried(work: Work, plan: Plan, cases: Array, lanes: bool) -> _Tried:
     """Computes groups of cases until the cost of one is known well enough, or the time is up."""
     found, begun, at = _Tried(), time.perf_counter(), 0
     for size in GROUPS if lanes else (ONE,) * (CASES // ONE):
@@ -227,7 +227,7 @@ def _tried(work: Work, plan: Plan, cases: Any, lanes: bool) -> _Tried:
         if not some.size or (at and time.perf_counter() - begun > LONGEST):
             break
         before = _processor_time()
-        part = work(_task(plan, some), lambda ended, of: None)
+        part = work(Task.of(plan, some), silent)
         seconds = _processor_time() - before
         at += size
         steps = next((b.values for b in part.blocks if b.name == "steps"), None)
@@ -252,8 +252,3 @@ def _processor_time() -> float:
     """Seconds of the processor of this process and of those that it has started and that have ended."""
     used = os.times()
     return time.process_time() + used.children_user + used.children_system
-
-
-def _task(plan: Plan, cases: Any) -> Task:
-    values: Mapping[str, Any] = plan.values(np.asarray(cases))
-    return Task(np.asarray(cases), values)

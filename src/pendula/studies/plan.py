@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,6 @@ from pendula.system.layout import Array
 from pendula.tables.table import Block
 
 CASE, DRAW, REPLICATE = "case", "draw", "replicate"
-DISTRIBUTION = {"uniform": "uniform", "normal": "normal", "loguniform": "log-uniform"}
-"""distributions of quantities, as the designs call them"""
 MOST_CASES = 10**8
 
 
@@ -101,10 +100,7 @@ class Plan:
     @cached_property
     def size(self) -> int:
         """Number of cases."""
-        total = 1
-        for length in self.shape:
-            total *= int(length)
-        return total
+        return prod(map(int, self.shape))
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -124,7 +120,7 @@ class Plan:
         """Values of the random quantities, one for each draw."""
         if self.draws is None:
             return {}
-        over = {one.name: (DISTRIBUTION[one.distribution], *one.numbers) for one in self.random}
+        over = {one.name: (one.distribution, *one.numbers) for one in self.random}
         rule, which = self.draws, self.draws.replicate
         found = {name: np.empty(rule.count) for name in over}
         for replicate in range(int(which.max()) + 1):

@@ -6,12 +6,12 @@ from pendula.errors import UsageError
 
 
 class Problems:
-    """Collects mistakes that can be found independently of each other.
+    """Collects mistakes that can be found independently of each other, also those raised inside ``with problems:``.
 
     Example:
         >>> found = Problems("swings.toml")
         >>> found.add("one")
-        >>> with found.trying():
+        >>> with found:
         ...     raise UsageError("two")
         >>> found.raise_any()
         Traceback (most recent call last):
@@ -37,9 +37,14 @@ class Problems:
         for text in others._found:
             self.add(text)
 
-    def trying(self) -> Trying:
-        """Adds the mistakes of a UsageError that is raised inside ``with``."""
-        return Trying(self)
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """Takes in the mistakes of a UsageError, which is not raised further."""
+        for text in getattr(error, "problems", (str(error),)) if isinstance(error, UsageError) else ():
+            self.add(text)
+        return isinstance(error, UsageError)
 
     def raise_any(self) -> None:
         """Raises all mistakes, if there are any.
@@ -57,20 +62,3 @@ class Problems:
             error = UsageError(f"{where}{len(self._found)} problems in the study\n{listing}")
         error.problems = tuple(self._found)  # type: ignore[attr-defined]
         raise error
-
-
-class Trying:
-    """What collects the mistakes of a UsageError instead of raising it; see :meth:`Problems.trying`."""
-
-    def __init__(self, into: Problems) -> None:
-        self._into = into
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, UsageError):
-            return False
-        for text in getattr(error, "problems", (str(error),)):
-            self._into.add(text)
-        return True

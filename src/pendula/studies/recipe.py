@@ -15,9 +15,10 @@ from pendula.extensions import Extension, load_again, loaded
 from pendula.model.model import Model
 from pendula.numerics.compiled.machine import machine
 from pendula.studies.axes import INITIAL, INPUT, PARAMETER, SETTING, SETTINGS
-from pendula.studies.batch import Batch, Computed, Tell, reason
+from pendula.studies.batch import Batch, Computed, Tell, reason, silent
 from pendula.studies.computations.own import Function, identity, own_computation
 from pendula.studies.computations.registry import COMPUTATIONS, Computation
+from pendula.studies.plan import Plan
 from pendula.studies.problems import Problems
 from pendula.system.build import compile_alike, compile_system
 from pendula.system.layout import Array
@@ -45,10 +46,6 @@ class Recipe:
     options: Mapping[str, Any]
     kinds: Mapping[str, str]
     extensions: tuple[Extension, ...] = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = self.system, self.compute, dict(self.options), dict(self.kinds), self.extensions
-        return Recipe, fields
 
     def describe(self) -> dict[str, Any]:
         """What is computed, as plain data that distinguishes it from others."""
@@ -94,7 +91,7 @@ def refuse_unknown(asked: tuple[Asked, ...], options: Iterable[str]) -> None:
     hint = f"their settings are {', '.join(known)}" if known else "they have none"
     for name in options:
         if name not in known:
-            problems.add(f'sweep: "{name}" is no setting of {", ".join(map(str, asked))}; {hint}')
+            problems.add(f'sweep: "{name}" is not a setting of {", ".join(map(str, asked))}; {hint}')
     problems.raise_any()
 
 
@@ -130,6 +127,11 @@ class Task:
 
     cases: Array
     values: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, plan: Plan, cases: Array) -> Task:
+        """Some cases of a plan."""
+        return cls(cases, plan.values(cases))
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -186,7 +188,7 @@ class Work:
         Raises:
             PendulaError: something is wrong that has nothing to do with this case, such as a setting.
         """
-        return self._part(task, _silent, raising=True)
+        return self._part(task, silent, raising=True)
 
     def __call__(self, task: Task, tell: Tell) -> Part:
         """Computes the cases of a task; those that fail are recorded with their reasons.
@@ -209,7 +211,7 @@ class Work:
     def _alone(self, task: Task, k: int) -> Part:
         one = Task(task.cases[k : k + 1], {name: x[k : k + 1] for name, x in task.values.items()})
         try:
-            return self._part(one, _silent)
+            return self._part(one, silent)
         except PendulaError:
             raise
         except Exception as error:
@@ -255,7 +257,7 @@ class Work:
         inputs = tuple(name for name in values if kinds[name] == INPUT)
         system = self._system(chosen, inputs)
         parameters = {name: x for name, x in values.items() if kinds[name] == PARAMETER}
-        parameters |= {parameter_for(system.model, name): values[name] for name in inputs}
+        parameters |= {parameter_for(name): values[name] for name in inputs}
         initial = {name: x for name, x in values.items() if kinds[name] == INITIAL}
         batch = Batch(system, cases, parameters, initial, options)
         blocks: list[Block] = []
@@ -280,28 +282,24 @@ class Work:
         return self._systems[key]
 
 
-def _silent(ended: int, of: int) -> None:
-    """Progress that nobody asked for."""
-
-
 def _later(tell: Tell, before: int, of: int) -> Tell:
     return lambda ended, runs: tell(before + ended, of)
 
 
-def parameter_for(model: Model, name: str) -> str:
+def parameter_for(name: str) -> str:
     """The parameter that holds the value of an input that varies."""
     return f"{name}_of_case"
 
 
 def with_input_parameters(model: Model, inputs: tuple[str, ...]) -> Model:
     """A model in which the values of some inputs are parameters, so that they can differ between runs."""
-    added = {parameter_for(model, name): 0.0 for name in inputs}
+    added = {parameter_for(name): 0.0 for name in inputs}
     taken = next((name for name in added if name in model.parameters), None)
     if taken:
         raise UsageError(f'over: the parameter "{taken}" is in the way of an input that varies; rename it')
     return model.with_changes(
         parameters={**dict(model.parameters), **added},
-        inputs={**dict(model.inputs), **{name: parameter_for(model, name) for name in inputs}},
+        inputs={**dict(model.inputs), **{name: parameter_for(name) for name in inputs}},
     )
 
 
@@ -314,28 +312,33 @@ def joined(count: int, pieces: list[tuple[Array, tuple[Block, ...]]]) -> tuple[B
         for block in blocks:
             if block.dims[:1] != ("case",):
                 found.setdefault(block.name, block)
-                continue
-            shape = (count, *block.values.shape[1:])
-            if block.name not in found:
-                found[block.name] = replace(block, values=empty(shape, block.values.dtype))
-            into = found[block.name].values
-            if into.dtype.kind == "U" and block.values.dtype.itemsize > into.dtype.itemsize:
-                found[block.name] = replace(block, values=into.astype(block.values.dtype))
-                into = found[block.name].values
-            if into.shape[1:] != block.values.shape[1:]:
-                found[block.name] = replace(block, values=widened(into, block.values.shape[1:]))
-                into = found[block.name].values
-            into[(some, *(slice(0, n) for n in block.values.shape[1:]))] = block.values
+            else:
+                scatter(found, block, some, count)
     return tuple(found.values())
 
 
-def empty(shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
-    """An array of values that are not known: NaN, or empty text."""
+def scatter(found: dict[str, Block], block: Block, cases: Array, count: int) -> None:
+    """Writes the values of some cases to their places among all ``count`` cases; others stay NaN, or empty text."""
+    values = block.values
+    if block.name not in found:
+        found[block.name] = replace(block, values=_empty((count, *values.shape[1:]), values.dtype))
+    into = found[block.name].values
+    if into.dtype.kind == "U" and values.dtype.itemsize > into.dtype.itemsize:
+        into = into.astype(values.dtype)
+    if any(a < b for a, b in zip(into.shape[1:], values.shape[1:], strict=True)):
+        into = _widened(into, values.shape[1:])
+    if into is not found[block.name].values:
+        found[block.name] = replace(found[block.name], values=into)
+    into[(cases, *(slice(0, n) for n in values.shape[1:]))] = values
+
+
+def _empty(shape: tuple[int, ...], kind: np.dtype[Any]) -> Array:
+    """An array of unknown values: NaN, or empty text."""
     return np.full(shape, np.nan) if kind.kind == "f" else np.zeros(shape, kind)
 
 
-def widened(values: Array, shape: tuple[int, ...]) -> Array:
+def _widened(values: Array, shape: tuple[int, ...]) -> Array:
     """An array with room for more values in every further dimension."""
-    wide = empty((len(values), *(max(a, b) for a, b in zip(values.shape[1:], shape, strict=True))), values.dtype)
+    wide = _empty((len(values), *(max(a, b) for a, b in zip(values.shape[1:], shape, strict=True))), values.dtype)
     wide[tuple(slice(0, n) for n in values.shape)] = values
     return wide

@@ -17,13 +17,15 @@ from pendula.model.names import suggestion
 from pendula.numerics.compiled.machine import BITS
 from pendula.simulation.ensemble import OUTCOMES
 from pendula.studies.plan import CASE
-from pendula.studies.recipe import Part, empty, widened
+from pendula.studies.recipe import Part, scatter
 from pendula.system.layout import Array
 from pendula.tables.table import Block, Table
 from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable, some
 
 if TYPE_CHECKING:
+    from pendula.studies.plan import Plan
+    from pendula.studies.saved import SavedPlan
     from pendula.studies.statistics import Estimate
     from pendula.system.system import System
 
@@ -188,12 +190,17 @@ def _summary(name: str, values: Array, unit: str) -> str:
 
 
 def collect(
-    plan: Any, parts: Iterable[Part], *, study: Mapping[str, Any], system: System | None, folder: Path | None
+    plan: Plan | SavedPlan,
+    parts: Iterable[Part],
+    *,
+    study: Mapping[str, Any],
+    system: System | None,
+    folder: Path | None,
 ) -> Sweep:
     """The result from all parts that are finished; later parts replace earlier ones.
 
     Args:
-        plan: of the study: ``size``, ``shape``, ``dims`` and ``blocks()``.
+        plan: of the study.
         parts: finished parts.
         study: what was asked.
         system: the mechanism.
@@ -216,7 +223,7 @@ def collect(
             if block.dims[:1] != (CASE,):
                 others.setdefault(block.name, block)
             else:
-                _scatter(found, block, cases, inside, plan.size)
+                scatter(found, replace(block, values=block.values[inside]), cases, plan.size)
         for case, text in part.failures.items():
             if case < plan.size:
                 failures[case] = text
@@ -233,21 +240,6 @@ def collect(
         plan.dims, labels, tuple(blocks), status.reshape(plan.shape), dict(sorted(failures.items())), known, seconds,
         study, system, folder, notes=_mixed(known),
     )  # fmt: skip
-
-
-def _scatter(found: dict[str, Block], block: Block, cases: Array, inside: Array, size: int) -> None:
-    """Writes the values of a part to their places among all cases."""
-    values = block.values[inside]
-    if block.name not in found:
-        found[block.name] = replace(block, values=empty((size, *values.shape[1:]), values.dtype))
-    into = found[block.name].values
-    if into.dtype.kind == "U" and values.dtype.itemsize > into.dtype.itemsize:
-        into = into.astype(values.dtype)
-    if any(a < b for a, b in zip(into.shape[1:], values.shape[1:], strict=True)):
-        into = widened(into, values.shape[1:])
-    if into is not found[block.name].values:
-        found[block.name] = replace(found[block.name], values=into)
-    into[(cases, *(slice(0, n) for n in values.shape[1:]))] = values
 
 
 def _mixed(machines: tuple[tuple[Mapping[str, str], int], ...]) -> tuple[str, ...]:
@@ -285,19 +277,14 @@ def restored_sweep(table: Table, system: System | None = None) -> Sweep:
     Raises:
         ValueError: something is missing in it.
     """
-    from pendula.model.files import loads
+    from pendula.simulation.tables.restore import recompiled
 
     known, dims = table.attributes, table.main
     status = table.array("status")
     if status is None:
         raise ValueError('"status" is missing')
     if system is None and "model_text" in known:
-        from pendula.system.build import compile_again
-
-        model = loads(known["model_text"], source="the model in it")
-        system = compile_again(
-            model, known["formulation"], known["engine"], symbolic_terms=bool(known["symbolic_terms"])
-        )
+        system = recompiled(known)
     blocks = [block for block in table.blocks if block.name != "status"]
     quantities = tuple(block for block in blocks if block.dims[: len(dims)] == dims and block.name not in dims)
     labels = tuple(block for block in blocks if not any(block is other for other in quantities))
@@ -313,7 +300,7 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
     """The folder of a study as an absolute path.
 
     Raises:
-        UsageError: it is no name of a folder.
+        UsageError: it is not the path of a folder.
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise UsageError(f"a study has a folder, given by its path; found {path!r:.60}")

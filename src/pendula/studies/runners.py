@@ -18,7 +18,9 @@ from typing import Any, Protocol
 
 from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDied
 from pendula.extensions import load_again
+from pendula.extras import needed
 from pendula.parallel.processes import Done, Processes, available_cores
+from pendula.studies.batch import silent
 from pendula.studies.recipe import Part, Recipe, Task, Work
 from pendula.words import counted
 
@@ -31,7 +33,7 @@ MOST_LOSSES = 20
 
 
 class Runner(Protocol):
-    """What computes tasks."""
+    """What computes tasks; :class:`~pendula.parallel.processes.Processes` does so on the cores of this machine."""
 
     @property
     def workers(self) -> int:
@@ -106,50 +108,12 @@ class Here:
         """Nothing was started."""
 
 
-class Cores:
-    """Computes tasks in processes of this machine; those that die are replaced."""
-
-    def __init__(self, work: Work, recipe: Recipe, count: int) -> None:
-        self._processes = Processes(work, (Work, (recipe,)), count)
-        self._processes.__enter__()
-        self.workers = count
-        self.words = f"in {counted(count, 'process', 'processes')} of this machine"
-
-    def submit(self, key: int, task: Task) -> None:
-        """Adds a task."""
-        if not self.interrupted:
-            self._processes.submit(key, task)
-
-    @property
-    def waiting(self) -> int:
-        """Tasks that are not returned yet."""
-        return self._processes.waiting
-
-    @property
-    def ended(self) -> int:
-        """Cases that have ended."""
-        return self._processes.ended
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a keyboard interrupt came."""
-        return self._processes.interrupted
-
-    def wait(self, timeout: float) -> list[Done]:
-        """What finished since the last call."""
-        return self._processes.wait(timeout)
-
-    def close(self) -> None:
-        """Ends the processes."""
-        self._processes.close()
-
-
 _made: dict[bytes, Work] = {}
 _making = threading.Lock()
 
 
 def compute_task(recipe: bytes, task: Task) -> Part:
-    """Computes a task in any process: the recipe comes with it, and is followed for the first time only once."""
+    """Computes a task in any process: the recipe comes with every task, and each process prepares it only once."""
     with _making:
         work = _made.get(recipe)
         if work is None:
@@ -157,7 +121,7 @@ def compute_task(recipe: bytes, task: Task) -> Part:
             extensions, content = pickle.loads(recipe)
             load_again(extensions)  # before what may be made of them
             work = _made[recipe] = Work(pickle.loads(content))
-    return work(task, lambda ended, of: None)
+    return work(task, silent)
 
 
 class Futures:
@@ -253,7 +217,7 @@ class Dask:
         self._share()
 
     def _connect(self, seconds: float) -> None:
-        distributed = _distributed()
+        distributed = needed("distributed", "a Dask cluster")
         if not self._own:
             self._client = self.on
             return
@@ -303,7 +267,7 @@ class Dask:
 
     def wait(self, timeout: float) -> list[Done]:
         """What finished since the last call; submits everything again if the scheduler was lost."""
-        distributed = _distributed()
+        distributed = needed("distributed", "a Dask cluster")
         try:
             if getattr(self._client, "status", "running") not in ("running", "connecting"):
                 raise CancelledError
@@ -384,17 +348,6 @@ def _quietly(call: Callable[[], object]) -> None:
         return
 
 
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise NotSupported(
-            "a Dask cluster needs the package distributed, which is not installed.\n"
-            '  Try: pip install "pendula[cluster]"'
-        ) from None
-    return distributed
-
-
 def _dashboard() -> str | None:
     """The dashboard, at a free port, if the package that draws it is there."""
     return ":0" if importlib.util.find_spec("bokeh") is not None else None
@@ -421,7 +374,9 @@ def make_runner(on: Any, recipe: Recipe, work: Work, workers: int | None, little
         return Here(work)
     if on in (None, "cores"):
         count = workers or available_cores()
-        return Here(work) if (little and workers is None) or (count == 1 and on is None) else Cores(work, recipe, count)
+        if (little and workers is None) or (count == 1 and on is None):
+            return Here(work)
+        return Processes(work, (Work, (recipe,)), count).__enter__()
     if on == "dask" or (isinstance(on, str) and "://" in on):
         return Dask(recipe, on, workers)
     if isinstance(on, Executor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from pendula.errors import UsageError
@@ -24,10 +25,7 @@ class SavedPlan:
     @property
     def size(self) -> int:
         """Number of cases."""
-        total = 1
-        for length in self.shape:
-            total *= length
-        return total
+        return prod(self.shape)
 
     def blocks(self) -> list[Block]:
         """Values along the dimensions."""

@@ -84,7 +84,7 @@ def samples_of(sweep: Sweep, quantity: str) -> Array:
         raise UsageError(f'"{name}" has several values for every case ({", ".join(sweep.dims_of(name))})')
     if condition is None:
         if values.dtype.kind == "U":
-            raise UsageError(f'"{name}" is words; give a condition, such as "{name} == {values.flat[0]}"')
+            raise UsageError(f'"{name}" holds words; give a condition, such as "{name} == {values.flat[0]}"')
         return np.asarray(values, dtype=float)
     compare = _SIGNS[condition["sign"]]
     if values.dtype.kind == "U":
@@ -107,7 +107,7 @@ def estimate_of(sweep: Sweep, quantity: str, **how: Any) -> Estimate:
     """The mean of a result over all draws, or the probability of a condition, with its confidence interval.
 
     Raises:
-        UsageError: the study has no draws, or other dimensions as well.
+        UsageError: the study has no draws, or further dimensions.
     """
     if sweep.dims != ("draw",):
         raise UsageError(f"an estimate is over random draws alone, and this study is over {', '.join(sweep.dims)}")
@@ -164,7 +164,7 @@ class Refine:
     Attributes:
         by: the result, words or numbers that mark regions.
         coarse: every how many grid lines are computed first.
-        change: for numbers that are no labels: how much neighbours may differ.
+        change: for numbers that are not labels, by how much neighbours may differ.
     """
 
     by: str
@@ -219,7 +219,7 @@ def _answers(found: Sweep, rule: Refine) -> tuple[Array, Array]:
     flat = values.ravel()[known]
     if rule.change is not None:
         if flat.dtype.kind == "U":
-            raise UsageError(f'refine: "change" is for numbers, and "{rule.by}" is words')
+            raise UsageError(f'refine: "change" is for numbers, and "{rule.by}" holds words')
         return known, flat
     return known, np.where(status[known] == FAILED, "failed", flat.astype(str))
 

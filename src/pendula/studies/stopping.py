@@ -85,7 +85,7 @@ class Stage:
     Attributes:
         replicates, samples: number of replicates (1 for random samples), and samples of each, in total.
         done: whether these were computed and the study ends.
-        reason: why it ends or goes on.
+        reason: why it ends or continues.
         estimate: from the samples so far; None before the first stage, or if too many cases failed.
 
     Example:

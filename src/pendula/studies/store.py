@@ -1,7 +1,9 @@
 """The folder of a study: its description, and a file for every part that is finished.
 
     study.json          model, what varies, what is computed; written once, before anything is computed
+    plan.npz            values along all dimensions; written again when they grow
     parts/000000.npz    results of some cases, each written whole, with a checksum
+    predictability.json notes on runs that are too long to be predicted
     lock                locked while a process works on the study
 
 A part is committed when its file has its final name. Whenever the process or the machine stops, the parts that are
@@ -14,6 +16,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +88,7 @@ class Store:
             )
 
     def _refuse_foreign(self) -> None:
-        """A folder with other things in it is not ours to write to."""
+        """Refuses a folder that holds other things."""
         other = sorted(entry.name for entry in self.folder.iterdir() if entry.name not in (PARTS, LOCK))
         other = [name for name in other if not name.endswith(UNFINISHED)]
         if other or any((self.folder / PARTS).glob(f"*{ENDING}")):
@@ -179,7 +182,7 @@ def read_study(folder: str | os.PathLike[str]) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UsageError(f'"{path}" cannot be read: {error}') from None
     if not isinstance(data, dict) or data.get(MARK) != REVISION:
-        raise UsageError(f'"{path}" is no description of a study that this version reads')
+        raise UsageError(f'"{path}" is not a description of a study that this version reads')
     return data
 
 
@@ -209,8 +212,9 @@ def part_table(part: Part) -> Table:
         Block("failure.case", ("failure",), np.array([*reasons], dtype=np.int64)),
         Block("failure.reason", ("failure",), np.array([*reasons.values()], dtype=str)),
     )
-    table = Table("StudyPart", blocks, ("case",), {"seconds": part.seconds, "machine": dict(part.machine)}, False)
-    return Table(table.kind, blocks, table.main, {**table.attributes, "checksum": table.digest()}, False)
+    known = {"seconds": part.seconds, "machine": dict(part.machine)}
+    table = Table("StudyPart", blocks, ("case",), known, compress=False)
+    return replace(table, attributes={**known, "checksum": table.digest()})
 
 
 def part_of(table: Table, path: Path) -> Part:

@@ -86,7 +86,7 @@ def read_study_file(path: str | os.PathLike[str], problems: Problems | None = No
     compute = data.get("compute", "end")
     names = compute if isinstance(compute, list) else [compute]
     if all(isinstance(name, str) for name in names):
-        with found.trying():
+        with found:
             refuse_unknown(read_compute(compute), options)
     else:
         found.add(f'"compute" is the name of a computation, or a list of names, found {compute!r:.60}')

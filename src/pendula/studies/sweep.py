@@ -19,7 +19,7 @@ from pendula.studies.plan import Draws, Plan, make_plan, read_draws
 from pendula.studies.problems import Problems
 from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
 from pendula.studies.result import Sweep, collect, folder_of
-from pendula.studies.saved import SavedPlan, read_plan, write_plan
+from pendula.studies.saved import read_plan, write_plan
 from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
 from pendula.studies.stopping import next_stage
 from pendula.studies.store import Store, read_parts, read_study
@@ -71,7 +71,7 @@ def sweep(
             as "tcp://host:8786" or a Dask client, that cluster; or any executor of ``concurrent.futures``.
         workers: number of processes; default: the number of cores.
         save: a folder for the results, which makes the study resumable.
-        retry: "failed" computes cases again that failed before.
+        retry: "failed" computes again the cases that failed before.
         on_progress: called as (cases ended, cases) several times a second.
         on_start: called with a text that says where cases are computed (with the address of Dask's dashboard).
         options: settings of the computation: ``duration``, ``tol``, ``stepper``, ``samples``, ``at``, ...
@@ -125,8 +125,8 @@ def sweep(
                 if folder is not None:
                     write_plan(folder, plan)
 
+            grow(plan)
             if folder is not None:
-                write_plan(folder, plan)
                 driver.mark_known(read_parts(folder), retry)
             if stop is not None:
                 return noted(draw_until(driver, plan, stop, gather, grow), driver.plan, recipe)
@@ -143,7 +143,7 @@ def first_draws(until: Until, draws: Draws | int | Mapping[str, Any] | None) -> 
     """The draws of the first stage of a study that ends by its accuracy; of those that were given, design and seed.
 
     Raises:
-        UsageError: a number of draws was given as well.
+        UsageError: a number of draws was also given.
     """
     given: Any = {} if draws is None else draws
     if isinstance(given, Draws):
@@ -161,18 +161,18 @@ def prepare(system: System, over: Any, compute: Any, draws: Any, options: Mappin
     Raises:
         UsageError: arguments are wrong; the message lists all that can be found independently of each other.
     """
-    problems, asked = Problems(), None
-    with problems.trying():
+    problems = Problems()
+    asked = plan = recipe = None
+    with problems:
         asked = read_compute(compute)
     settings = options_of(asked if asked is not None else tuple(COMPUTATIONS))
-    plan = recipe = None
-    with problems.trying():
+    with problems:
         plan = make_plan(Names(system, tuple(settings)), over, draws)
     for name in options:
         if plan is not None and name in plan.kinds:
-            problems.add(f'"{name}" is a setting of all cases, and varies as well')
+            problems.add(f'"{name}" is a setting of all cases, and also varies')
     if asked is not None:
-        with problems.trying():
+        with problems:
             if plan is None:
                 refuse_unknown(asked, options)
             else:
@@ -230,7 +230,6 @@ def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) 
         system = compile_again(
             model, known["formulation"], known["engine"], symbolic_terms=bool(study.get("symbolic_terms"))
         )
-    plan: SavedPlan = read_plan(where)
     study.pop("pendula_study", None)
-    found = collect(plan, read_parts(where), study=study, system=system, folder=where)
+    found = collect(read_plan(where), read_parts(where), study=study, system=system, folder=where)
     return replace(found, notes=(*found.notes, *(kept_notes(where, len(found)) or ())))

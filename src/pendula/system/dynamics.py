@@ -65,12 +65,14 @@ class Dynamics:
         projection: the code of ``project``; None if there are no constraints.
         quadratures: 1 if the run also integrates the work done, else 0.
         workspace: the memory of both.
+        fed: a callback that writes the inputs of a run before it evaluates the right-hand side, in place of it.
     """
 
     right_hand_side: CompiledCallback
     projection: CompiledCallback | None
     quadratures: int
     workspace: Workspace
+    fed: Callback | None = None
 
     @cached_property
     def context(self) -> int:
@@ -80,7 +82,7 @@ class Dynamics:
     @cached_property
     def rhs(self) -> Callback:
         """[t, q, v, (work)] -> [q', v', (power)]."""
-        return self.workspace.callback(self.right_hand_side)
+        return self.workspace.callback(self.right_hand_side) if self.fed is None else self.fed
 
     @cached_property
     def project(self) -> Callback | None:

@@ -114,6 +114,11 @@ class Layout:
         """Parameters by name."""
         return dict(zip(self.parameters, vector.tolist(), strict=True))
 
+    def split(self, y: Array) -> tuple[Array, Array]:
+        """Coordinates and speeds of states (q, v, ...) along the last axis; what follows them, as work, is left out."""
+        nq, nv = len(self.coordinates), len(self.speeds)
+        return y[..., :nq], y[..., nq : nq + nv]
+
     def position(self, name: str) -> tuple[str, int]:
         """("q", index) or ("v", index) of a coordinate or speed."""
         if name in self._positions:

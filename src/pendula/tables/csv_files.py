@@ -1,4 +1,4 @@
-"""CSV: comment lines with what is to be known, one line of names with units, and one line for each row.
+"""CSV: comment lines with metadata, one line of names with units, and one line for each row.
 
 Numbers are in the shortest form that reads back to the same bits. The last line, a comment too, is the head of the
 table as JSON with the arrays that have no place among the rows; a file without it is truncated.
@@ -116,7 +116,7 @@ def _values(texts: tuple[str, ...], kind: str) -> Array:
             return np.array([*map(float, texts)], dtype=float)
         return np.array([*map(int, texts)] if kind == "i" else texts, dtype=np.dtype(KINDS[kind]))
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"a value is no number ({error})") from None
+        raise ValueError(f"a value is not a number ({error})") from None
 
 
 FORMAT = TableFormat(".csv", write, read)

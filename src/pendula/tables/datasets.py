@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from pendula.tables.formats import needed
-from pendula.tables.head import assemble_table, read_head, write_head
+from pendula.extras import needed
+from pendula.tables.head import assemble_table, from_objects, read_head, write_head
 from pendula.tables.table import Table
 
 HEAD = "pendula"
 
 
 def attributes_of(table: Table) -> dict[str, Any]:
-    """What is to be known about a table, as texts and numbers; ``pendula`` is the head, for reading it back."""
+    """Metadata of a table as texts and numbers; ``pendula`` is the head, from which the table is read back."""
     plain = {k: v for k, v in table.attributes.items() if isinstance(v, str | float) or type(v) is int}
     return {"kind": table.kind, **plain, HEAD: write_head(table)}
 
@@ -43,8 +43,4 @@ def from_xarray(dataset: Any) -> Table:
     if HEAD not in getattr(dataset, "attrs", {}):
         raise ValueError("the dataset holds no table of Pendula (its attrs are gone, or it is another one)")
     head = read_head(dataset.attrs[HEAD])
-    found = {}
-    for name in dataset.variables:
-        values = dataset[name].values
-        found[str(name)] = values.astype(str) if values.dtype.kind == "O" else np.asarray(values)
-    return assemble_table(head, found)
+    return assemble_table(head, {str(name): from_objects(dataset[name].values) for name in dataset.variables})

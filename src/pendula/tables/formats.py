@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from pendula.errors import NotSupported, UsageError
+from pendula.errors import UsageError
+from pendula.extras import needed
 from pendula.registry import Registry
 from pendula.storage.files import writing
 from pendula.storage.pipes import open_to_read
@@ -110,10 +110,6 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         raise UsageError(f'"{shown}" cannot be read: {error}') from None
 
 
-EXTRAS = {"pandas": "data", "xarray": "data", "h5netcdf": "netcdf", "h5py": "netcdf", "pyarrow": "parquet"}
-"""the extra of Pendula that installs a package"""
-
-
 def check_format(path: str | os.PathLike[str]) -> None:
     """Sees whether a file of this ending can be written, before long work starts.
 
@@ -123,22 +119,6 @@ def check_format(path: str | os.PathLike[str]) -> None:
     form = format_of(path, "a file")
     for package in form.needs:
         needed(package, f"a {form.ending} file")
-
-
-def needed(name: str, what: str) -> Any:
-    """A package of an extra.
-
-    Raises:
-        NotSupported: it is not installed; the message names the extra.
-    """
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        extra = EXTRAS[package]
-        raise NotSupported(
-            f'{what} needs the package {package}, which is not installed.\n  Try: pip install "pendula[{extra}]"'
-        ) from None
 
 
 for _ending, _where, _summary in (

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from pendula.extras import needed
 from pendula.tables.flat import rows_of, table_of_rows
-from pendula.tables.formats import needed
-from pendula.tables.head import read_head, write_head
+from pendula.tables.head import from_objects, read_head, write_head
 from pendula.tables.table import Table
 
 HEAD = "pendula"
@@ -38,9 +36,4 @@ def from_pandas(frame: Any) -> Table:
         raise ValueError("the data frame holds no table of Pendula (its attrs are gone, or it is another one)")
     head = read_head(frame.attrs[HEAD])
     whole = frame.reset_index()
-    return table_of_rows(head, {str(name): _array(whole[name]) for name in whole.columns})
-
-
-def _array(series: Any) -> Any:
-    values = series.to_numpy()
-    return values.astype(str) if values.dtype.kind == "O" else np.asarray(values)
+    return table_of_rows(head, {str(name): from_objects(whole[name].to_numpy()) for name in whole.columns})

@@ -133,9 +133,7 @@ def _block(one: Mapping[str, Any], beside: Mapping[str, Any], find: Mapping[str,
     if name in find:
         values = find[name]
     elif name in beside:
-        values = from_plain(beside[name], kind, len(one["dims"]) + (columns is not None))
-        if columns is not None and not values.size:
-            values = values.reshape(*values.shape[: len(one["dims"])], len(columns))
+        values = from_plain(beside[name], one)
     elif columns and all(column in find for column in columns):
         values = np.stack([find[column] for column in columns], axis=-1)
     else:
@@ -155,7 +153,7 @@ def in_rows(dims: tuple[str, ...], main: tuple[str, ...]) -> bool:
     return dims[: len(main)] == main
 
 
-# --- plain values: floats by their shortest text that reads back, others than numbers by words ----------------------
+# --- plain values: floats by their shortest text that reads back, NaN and infinities by words ----------------------
 
 
 def to_plain(values: Array) -> Any:
@@ -165,21 +163,31 @@ def to_plain(values: Array) -> Any:
     return values.tolist()
 
 
-def from_plain(data: Any, kind: str, axes: int) -> Array:
-    """The array behind :func:`to_plain`.
+def from_plain(data: Any, one: Mapping[str, Any]) -> Array:
+    """The array behind :func:`to_plain`, of a block that a head describes.
 
     Raises:
-        ValueError: it is no array of this kind.
+        ValueError: it is not an array of this kind.
     """
-    if kind not in KINDS:
-        raise ValueError(f"values of the kind {kind!r} are unknown")
+    kind, axes, columns = one["kind"], len(one["dims"]), one.get("columns")
     if kind == "f":
         data = _infinite(data)
     try:
         values = np.array(data, dtype=np.dtype(KINDS[kind]))
     except (TypeError, OverflowError):
         raise ValueError("a list of values is damaged") from None
-    return values.reshape((0,) * axes) if not values.size and values.ndim < axes else values
+    if values.size:
+        return values
+    wanted = axes + (columns is not None)  # lists keep no lengths behind a 0
+    if values.ndim < wanted:
+        values = values.reshape((0,) * wanted)
+    return values if columns is None else values.reshape(*values.shape[:axes], len(columns))
+
+
+def from_objects(values: Any) -> Array:
+    """An array of another package as one of NumPy; words that it holds as objects become text."""
+    found = np.asarray(values)
+    return found.astype(str) if found.dtype.kind == "O" else found
 
 
 def _finite(value: Any) -> Any:

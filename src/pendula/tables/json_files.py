@@ -30,12 +30,10 @@ def read(file: BinaryIO) -> Table:
     values = head.pop("values", {})
     found = {}
     for one in head["blocks"]:
-        name, axes, columns = one["name"], len(one["dims"]), one.get("columns")
+        name = one["name"]
         if not isinstance(values, dict) or name not in values:
             raise ValueError(f'"{name}" is missing')
-        array = from_plain(values[name], one["kind"], axes + (columns is not None))
-        empty = columns is not None and not array.size
-        found[name] = array.reshape(*array.shape[:axes], len(columns)) if empty else array
+        found[name] = from_plain(values[name], one)
     return assemble_table(head, found)
 
 

@@ -7,8 +7,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from pendula.extras import needed
 from pendula.tables.datasets import HEAD, attributes_of
-from pendula.tables.formats import TableFormat, needed
+from pendula.tables.formats import TableFormat
 from pendula.tables.head import assemble_table, read_head
 from pendula.tables.table import KINDS, Table
 

@@ -6,9 +6,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from pendula.extras import needed
 from pendula.tables.flat import rows_of, table_of_rows
-from pendula.tables.formats import TableFormat, needed
-from pendula.tables.head import read_head, write_head
+from pendula.tables.formats import TableFormat
+from pendula.tables.head import from_objects, read_head, write_head
 from pendula.tables.table import Table
 
 HEAD = b"pendula"
@@ -48,10 +49,9 @@ def read(file: BinaryIO) -> Table:
     metadata = found.schema.metadata or {}
     if HEAD not in metadata:
         raise ValueError("it holds no table of Pendula")
-    rows = {}
-    for name, column in zip(found.column_names, found.columns, strict=True):
-        values = column.to_numpy()
-        rows[name] = values.astype(str) if values.dtype.kind == "O" else values
+    rows = {
+        name: from_objects(column.to_numpy()) for name, column in zip(found.column_names, found.columns, strict=True)
+    }
     return table_of_rows(read_head(metadata[HEAD]), rows)
 
 

@@ -1,4 +1,4 @@
-"""A table: labelled arrays with dimensions and units, and what is to be known about them. It knows no mechanics.
+"""A table: labelled arrays with dimensions, units and metadata. It knows no mechanics.
 
 Results become tables (:mod:`pendula.tables.kinds`), tables become files, data frames and datasets
 (:mod:`pendula.tables.formats`), and all of these become tables again, equal to the last bit.

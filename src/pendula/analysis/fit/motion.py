@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from pendula.errors import ComputationError, LoopNotClosed, UsageError
 from pendula.model.quantities import number_in
 from pendula.numerics.steppers.stepping import integrate
 from pendula.simulation.beginning import start_state
-from pendula.simulation.inputs.feed import Feed, RunInputs, bind_state
+from pendula.simulation.inputs.feed import Feed, RunInputs, with_run_inputs
 from pendula.simulation.inputs.kinds import Signal
 from pendula.system.layout import Array, State
 from pendula.system.parameters import parameter_vector
@@ -76,10 +75,7 @@ class Experiment:
             known = np.isfinite(column)
             signals[name] = Signal(self.data.t[known], column[known])
             signals[name].check_span(name, (float(self.data.t[0]), float(self.data.t[-1])))
-        found = copy.copy(joints)
-        found.inputs = RunInputs(joints.inputs, signals, ())
-        bind_state(found.inputs, found)
-        return found
+        return with_run_inputs(joints, signals)
 
     def _numbers(self, start: Mapping[str, float | str]) -> dict[str, float]:
         units = self.system.layout.units

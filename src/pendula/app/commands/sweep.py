@@ -94,7 +94,7 @@ def sweep_command(
         model = opt.read_model(where, tuple(f"{name}={value}" for name, value in given.items()))
         system = compile_system(model, asked.formulation, engine=asked.engine)
         if problems:  # together with what the model shows to be wrong
-            with problems.trying():
+            with problems:
                 prepare(system, asked.over, asked.compute, asked.draws, asked.options)
             problems.raise_any()
         if dry_run:

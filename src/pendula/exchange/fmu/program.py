@@ -83,8 +83,9 @@ def _equations(model: Model, formulation: str | None) -> tuple[Equations, tuple[
         try:
             return derive(model, "newton-euler"), ()
         except NotSupported as error:
-            return derive(model), (f"reactions at joints are no outputs: {str(error).splitlines()[0]}",)
-    return derive(model), (f"reactions at joints are no outputs: they are for up to {MOST_WITH_REACTIONS} speeds",)
+            return derive(model), (f"reactions at joints are not among the outputs: {str(error).splitlines()[0]}",)
+    why = f"they are only for models of up to {MOST_WITH_REACTIONS} speeds"
+    return derive(model), (f"reactions at joints are not among the outputs: {why}",)
 
 
 def _generated(eq: Equations, blocks: Blocks, outputs: Sequence[Output], variables: Sequence[Variable]) -> str:

@@ -119,7 +119,7 @@ class Draft:
         return self._unique(wanted, cleaned_label(wanted), self._labels, lambda name: [name])
 
     def joint_name(self, wanted: str, kind: str) -> str:
-        """A unique name of a joint of this type, whose coordinates and speeds are unique as well."""
+        """A unique name of a joint of this type, whose coordinates and speeds are also unique."""
         cls = JOINTS[kind]
 
         def derived(name: str) -> list[str]:
@@ -153,6 +153,15 @@ class Draft:
         if name != wanted and wanted:
             self.renamed[wanted if wanted not in self.renamed else f"{wanted} ({len(self.renamed)})"] = name
         return name
+
+    # -- joints -----------------------------------------------------------------------------------------
+
+    def add_joint(self, fields: dict[str, Any]) -> None:
+        """Adds a joint of the tree; its coordinates and speeds are next in the other tool's vectors."""
+        self.joints.append(fields)
+        made = self.parsed(fields)
+        self.coordinates += made.coordinate_names()
+        self.speeds += [s.name for s in made.speeds()]
 
     @staticmethod
     def parsed(joint: Mapping[str, Any]) -> Any:

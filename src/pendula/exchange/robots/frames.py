@@ -76,25 +76,6 @@ def rotation_field(q: Numbers) -> dict[str, Any] | None:
     return {"axis": floats(np.array(v) / size), "angle": angle}
 
 
-def axis_quaternion(axis: Numbers, angle: float) -> Array:
-    """Unit quaternion of a rotation by an angle about a unit axis."""
-    return np.array([math.cos(angle / 2), *(math.sin(angle / 2) * np.asarray(axis, dtype=float))])
-
-
-def quaternion_product(a: Numbers, b: Numbers) -> Array:
-    """The rotation b, then a."""
-    w, x, y, z = a
-    p, i, j, k = b
-    return np.array(
-        [
-            w * p - x * i - y * j - z * k,
-            w * i + x * p + y * k - z * j,
-            w * j - x * k + y * p + z * i,
-            w * k + x * j - y * i + z * p,
-        ]
-    )
-
-
 def roll_pitch_yaw(angles: Numbers) -> Array:
     """Rotation matrix of rotations about the fixed axes x, y, z, in this order, as in URDF.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,11 @@ from pendula.exchange.robots import shapes as sh
 from pendula.exchange.robots.draft import Draft, Imported, check_without, existing
 from pendula.exchange.robots.limits import Limit, add_limits, check_limits
 from pendula.exchange.robots.mjcf_forces import HINGE, SLIDE
+from pendula.extras import needed
+from pendula.system.rotations import about, multiply
 
 WITHOUT = ("fluid", "springs", "tendons", "actuators", "equality", "flex", "plugins", "plasticity")
 """Kinds of things that :func:`load_mjcf` can leave out although the motion depends on them."""
-
-
-def mujoco_module() -> ModuleType:
-    """The package mujoco, or the error that names the extra."""
-    try:
-        import mujoco
-    except ImportError:
-        raise UsageError(
-            'reading MJCF needs the package mujoco, whose compiler resolves the file: pip install "pendula[robots]"'
-        ) from None
-    return mujoco
 
 
 def load_mjcf(
@@ -60,8 +50,9 @@ def load_mjcf(
         dissipation: of these stops [s/rad, s/m].
 
     Raises:
-        UsageError: there is no such file or keyframe, MuJoCo cannot compile the file, or it is not installed.
-        NotSupported: the file has something that changes the motion and has no counterpart; the message names it.
+        UsageError: there is no such file or keyframe, or MuJoCo cannot compile the file.
+        NotSupported: MuJoCo is not installed, or the file has something that changes the motion and has no counterpart;
+            the message names it.
 
     Example:
         >>> import pendula
@@ -69,7 +60,7 @@ def load_mjcf(
         <Model: cart-pole, 2 bodies, 2 joints, 3 forces, 2 speeds>
     """
     file = existing(path, "load_mjcf")
-    mujoco = mujoco_module()
+    mujoco = needed("mujoco", "reading MJCF")
     chosen = check_without(without, WITHOUT, "load_mjcf")
     check_limits(limits, dissipation, "load_mjcf")
     model, warnings = _compiled(mujoco, file)
@@ -120,7 +111,7 @@ class Reader:
     """Reads one compiled model; the names of its parts are those of the draft."""
 
     def __init__(self, model: Any, draft: Draft) -> None:
-        self.mj = mujoco_module()
+        self.mj = needed("mujoco", "reading MJCF")
         self.m, self.draft = model, draft
         self.body: list[str] = ["ground"]
         """label of each body"""
@@ -197,19 +188,12 @@ class Reader:
         else:
             if kind == "revolute":
                 fields["axis"] = fr.floats(axis)
-                quat = fr.quaternion_product(quat, fr.axis_quaternion(axis, -ref)) if ref else quat
+                quat = np.array(multiply(quat, about(axis, -ref))) if ref else quat
             fields |= {"parent": fr.side(parent, pos + R @ anchor, quat), "child": fr.side(child, anchor)}
         dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + {"free": 6, "spherical": 3}.get(kind, 1))
         if np.any(m.dof_armature[dofs] != 0):
             fields["armature"] = fr.floats(m.dof_armature[dofs])
-        draft.joints.append(fields)
-        made = draft.parsed(fields)
-        draft.coordinates += made.coordinate_names()
-        draft.speeds += [s.name for s in made.speeds()]
-
-    def coordinate(self, j: int) -> str:
-        """The coordinate of a hinge or slide."""
-        return self.joint[j]
+        draft.add_joint(fields)
 
     # -- drawing ------------------------------------------------------------------------------------------
 
@@ -242,7 +226,7 @@ class Reader:
         names = [self.body[b] for b in sorted(meshes - {0})]
         self.draft.note_all("meshes", names, "drawn as lines to the joints that they carry")
         self.draft.note_all("ellipsoids", [self.body[b] for b in sorted(ellipsoids)], "drawn as spheres")
-        if found[0] or (m.body_geomnum[0] and not found[0]):
+        if m.body_geomnum[0]:
             self.draft.note("geometry of the world, such as the floor: not drawn")
         return found
 
@@ -287,10 +271,7 @@ class Reader:
         q, v = m.qpos0, np.zeros(m.nv)
         if keyframe is not None:
             q, v = self._keyframe(keyframe)
-        for name, value in zip(draft.coordinates, q, strict=True):
-            if value != 0.0:
-                draft.initial[name] = float(value)
-        for name, value in zip(draft.speeds, v, strict=True):
+        for name, value in zip((*draft.coordinates, *draft.speeds), (*q, *v), strict=True):
             if value != 0.0:
                 draft.initial[name] = float(value)
 

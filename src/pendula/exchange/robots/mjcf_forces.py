@@ -190,11 +190,11 @@ class Forces:
         ctrl = clipped(u, m.actuator_ctrlrange[i]) if limits else u
         match int(m.actuator_trntype[i]):
             case mj.mjtTrn.mjTRN_JOINT | mj.mjtTrn.mjTRN_JOINTINPARENT:
-                done = self._on_joint(i, name, ctrl)
+                done = self._on_joint(i, ctrl)
             case mj.mjtTrn.mjTRN_TENDON:
-                done = self._on_tendon(i, name, ctrl)
+                done = self._on_tendon(i, ctrl)
             case mj.mjtTrn.mjTRN_SITE:
-                done = self._on_site(i, name, ctrl)
+                done = self._on_site(i, ctrl)
             case _:
                 done = False
         if not done:
@@ -225,7 +225,7 @@ class Forces:
             text = f"{text} - {polynomial(rate, damping, drags, odd=True)}"
         return text
 
-    def _on_joint(self, i: int, name: str, ctrl: str) -> bool:
+    def _on_joint(self, i: int, ctrl: str) -> bool:
         m = self.m
         j, gear = int(m.actuator_trnid[i, 0]), m.actuator_gear[i]
         joint, kind = self.r.joint[j], int(m.jnt_type[j])
@@ -246,7 +246,7 @@ class Forces:
                 self.driven.setdefault(speed.name, []).append(f"{number(share)}*({force})")
         return True
 
-    def _on_tendon(self, i: int, name: str, ctrl: str) -> bool:
+    def _on_tendon(self, i: int, ctrl: str) -> bool:
         m, k = self.m, int(self.m.actuator_trnid[i, 0])
         shares, gear = self.fixed_tendon(k), float(m.actuator_gear[i, 0])
         limited = getattr(m, "tendon_actfrclimited", np.zeros(m.ntendon))[k]
@@ -259,7 +259,7 @@ class Forces:
             self.driven.setdefault(q, []).append(f"{number(gear * c)}*({force})")
         return True
 
-    def _on_site(self, i: int, name: str, ctrl: str) -> bool:
+    def _on_site(self, i: int, ctrl: str) -> bool:
         """A wrench in the axes of a site."""
         m, s = self.m, int(self.m.actuator_trnid[i, 0])
         force = self._force(i, ctrl, None, None)

@@ -43,7 +43,7 @@ def _coupling(reader: Reader, forces: Forces, k: int) -> str | None:
         if i < 0:
             continue
         if int(m.eq_type[k]) == mj.mjtEq.mjEQ_JOINT:
-            ends.append(f"({reader.coordinate(i)} - {number(m.qpos0[m.jnt_qposadr[i]])})")
+            ends.append(f"({reader.joint[i]} - {number(m.qpos0[m.jnt_qposadr[i]])})")
         elif int(m.eq_type[k]) == mj.mjtEq.mjEQ_TENDON and (shares := forces.fixed_tendon(i)) is not None:
             length = total([f"{number(c)}*{q}" for q, c in shares.items()])
             ends.append(f"({length} - {number(m.tendon_length0[i])})")

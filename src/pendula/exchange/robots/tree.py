@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
-from pendula.exchange.robots.frames import Array, axis_quaternion, quaternion_matrix
+from pendula.exchange.robots.frames import Array, quaternion_matrix
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
+from pendula.system.rotations import about
 
 FAR = 1e6
 """a limit that no joint reaches, where a format demands one"""
@@ -63,6 +64,12 @@ class NumericTree:
         """The error for something that the format cannot hold."""
         return NotSupported(f"{element}: {what}, which {self.format} cannot hold")
 
+    def forces(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """Every force with its name for messages and its fields."""
+        for k, force in enumerate(self.model.forces):
+            element = f'force "{force.name}"' if force.name else f"force {k + 1} ({force.type})"
+            yield element, force, force.model_dump(by_alias=True)
+
     def number(self, value: Any, element: str, field: str) -> float:
         """The value of an expression of parameters."""
         try:
@@ -101,7 +108,7 @@ class NumericTree:
         R = np.eye(3)
         for turn in side.rotation.turns() if side.rotation is not None else ():
             angle = self.number(turn.angle, element, "rotation")
-            R = R @ quaternion_matrix(axis_quaternion(self.direction(turn.axis, element), angle))
+            R = R @ quaternion_matrix(about(self.vector(turn.axis, element, "axis").tolist(), angle))
         return Place(self.point(side, element), R)
 
     def moves(self, joint: TreeJoint) -> list[Move]:
@@ -129,6 +136,8 @@ class NumericTree:
                     continue
                 case Shift():
                     raise self.refuse(element, "its motion is given by expressions")
+                case _:
+                    raise self.refuse(element, f"it has a step of type {type(step).__name__}")
             if amount not in names:
                 raise self.refuse(element, f'it moves by "{amount}"')
             found.append(Move(kind, self.direction(axis, element), amount, armature[f"{amount}_dot"]))

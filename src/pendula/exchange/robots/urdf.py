@@ -1,6 +1,6 @@
 """Reads URDF files, without any other package.
 
-URDF is small: links with inertias, joints with an origin and an axis. MuJoCo's compiler reads it as well, but merges
+URDF is small: links with inertias, joints with an origin and an axis. MuJoCo's compiler also reads it, but merges
 links that fixed joints connect, and needs all meshes; here every link keeps its name, and no mesh is opened.
 """
 
@@ -201,16 +201,9 @@ class _Reader:
         kind, wanted = ("free", "root") if self.floating else ("fixed", f"{link} mount")
         name = draft.joint_name(wanted, kind)
         draft.renamed.pop(wanted, None)
-        self._add({"name": name, "type": kind, "parent": {"body": "ground"}, "child": {"body": label}})
+        draft.add_joint({"name": name, "type": kind, "parent": {"body": "ground"}, "child": {"body": label}})
         if not self.floating:
             self.mounts[label] = Mount("ground", np.zeros(3), np.eye(3))
-
-    def _add(self, fields: dict[str, Any]) -> None:
-        draft = self.draft
-        draft.joints.append(fields)
-        made = draft.parsed(fields)
-        draft.coordinates += made.coordinate_names()
-        draft.speeds += [s.name for s in made.speeds()]
 
     def _joint(self, name: str, joint: ElementTree.Element) -> None:
         owner, origin, kind = f'joint "{name}"', joint.find("origin"), joint.get("type", "")
@@ -238,7 +231,7 @@ class _Reader:
         if kind == "fixed":
             self.mounts[below] = Mount(above, xyz, R)
         fields |= {"parent": fr.side(above, xyz, fr.matrix_quaternion(R)), "child": child}
-        self._add(fields)
+        self.draft.add_joint(fields)
         self._dynamics(own, joint, kind, owner)
 
     def _dynamics(self, name: str, joint: ElementTree.Element, kind: str, owner: str) -> None:

@@ -55,8 +55,8 @@ class _Writer:
         for joint in tree.children[GROUND]:
             self._body(joint, self.bodies[GROUND], Place(np.zeros(3), np.eye(3)), [])
         self.tendons, self.motors, self.equality = (ElementTree.Element(x) for x in ("tendon", "actuator", "equality"))
-        for k, force in enumerate(self.model.forces):
-            self._force(force, f'force "{force.name}"' if force.name else f"force {k + 1} ({force.type})")
+        for element, force, fields in tree.forces():
+            self._force(force, fields, element)
         for closure in self.model.closures:
             self._loop(closure)
         unused = [name for name in self.model.inputs if not any(m.get("name") == name for m in self.motors)]
@@ -85,10 +85,7 @@ class _Writer:
             self._body(carried[0], above, at @ start, [*before, *moves])
             return
         place = at @ start
-        found = ElementTree.SubElement(above, "body", name=body.name)
-        self.bodies[body.name] = found
-        found.set("pos", texts(place.r))
-        found.set("quat", texts(matrix_quaternion(place.R)))
+        found = self.bodies[body.name] = ElementTree.SubElement(above, "body", {"name": body.name, **_pose(place)})
         moving = [*before, *moves]
         if moving and mass == 0:
             raise tree.refuse(f'body "{body.name}"', "it moves and has no mass")
@@ -138,8 +135,8 @@ class _Writer:
 
     # -- forces ---------------------------------------------------------------------------------------------
 
-    def _force(self, force: Any, element: str) -> None:
-        fields, tree = force.model_dump(by_alias=True), self.tree
+    def _force(self, force: Any, fields: dict[str, Any], element: str) -> None:
+        tree = self.tree
         names = ("stiffness", "damping", "coefficient", "rest", "length")
         read = {n: fields[n] for n in names if fields.get(n) is not None}
         match force.type:
@@ -148,7 +145,8 @@ class _Writer:
                 self._in_joint(fields, numbers, element)
             case "spring" | "damper":
                 numbers = {name: tree.number(value, element, name) for name, value in read.items()}
-                sites = [self._site(end, element) for end in (force.start, force.end)]
+                points = [{"pos": texts(tree.point(end, element))} for end in (force.start, force.end)]
+                sites = [self._site(end, at) for end, at in zip((force.start, force.end), points, strict=True)]
                 tendon = ElementTree.SubElement(self.tendons, "spatial", stiffness=texts([numbers.get("stiffness", 0)]))
                 tendon.attrib |= {"damping": texts([numbers.get("damping", 0)])}
                 tendon.set("springlength", texts([numbers.get("length", 0)]))
@@ -180,17 +178,18 @@ class _Writer:
                 found.set("damping", texts([damping + float(found.get("damping", 0))]))
 
     def _limit(self, fields: dict[str, Any], element: str) -> None:
-        """The range of a joint; its stops are constraints in MuJoCo, with a stiffness of their own."""
+        """The range of a joint; MuJoCo holds it by constraints, whose stiffness it sets itself."""
         name, ends = self.tree.limits(fields, element)
         if self.joints[name].get("range"):
             raise self.tree.refuse(element, f'"{name}" has other limits')
         self.joints[name].set("range", texts(ends))
         self.notes.append(f"{element}: limits are soft constraints in MuJoCo; stiffness and dissipation are left out")
 
-    def _site(self, side: Any, element: str) -> str:
+    def _site(self, side: Any, pose: dict[str, str]) -> str:
+        """The name of a new site on the body of a side."""
         self.sites += 1
         name = f"end_{self.sites}"
-        ElementTree.SubElement(self.bodies[side.body], "site", name=name, pos=texts(self.tree.point(side, element)))
+        ElementTree.SubElement(self.bodies[side.body], "site", {"name": name, **pose})
         return name
 
     def _motor(self, fields: dict[str, Any], element: str) -> None:
@@ -198,11 +197,11 @@ class _Writer:
         coordinate, value = fields["coordinate"], str(fields["value"])
         names = parse(value).names - {*self.tree.values}
         if coordinate not in self.joints or len(names) != 1 or not names <= {*self.model.inputs}:
-            raise self.tree.refuse(element, f'its value "{value}" is no multiple of an input')
+            raise self.tree.refuse(element, f'its value "{value}" is not a multiple of an input')
         (name,) = names
         slopes = [parse(value).evaluate({**self.tree.values, name: x}) for x in (0.0, 1.0, 2.0, -3.0)]
         if slopes[0] or not np.allclose(slopes[2:], [2 * slopes[1], -3 * slopes[1]], rtol=1e-12):
-            raise self.tree.refuse(element, f'its value "{value}" is no multiple of an input')
+            raise self.tree.refuse(element, f'its value "{value}" is not a multiple of an input')
         motor = ElementTree.SubElement(self.motors, "motor", name=name, joint=coordinate, gear=texts([slopes[1]]))
         if sum(m.get("name") == name for m in self.motors) > 1:
             motor.set("name", f"{name} {coordinate}")
@@ -215,12 +214,7 @@ class _Writer:
         kind = getattr(closure, "kind", closure.type)
         if closure.type not in ("coincident", "loop") or kind not in ("coincident", "spherical", "fixed"):
             raise tree.refuse(element, f'it is of type "{closure.type}"')
-        names = []
-        for side in (closure.parent, closure.child):
-            place = tree.side(side, element)
-            self.sites += 1
-            names.append(f"end_{self.sites}")
-            ElementTree.SubElement(self.bodies[side.body], "site", {"name": names[-1], **_pose(place)})
+        names = [self._site(side, _pose(tree.side(side, element))) for side in (closure.parent, closure.child)]
         tag = "weld" if kind == "fixed" else "connect"
         ElementTree.SubElement(self.equality, tag, name=closure.name, site1=names[0], site2=names[1])
         self.notes.append(f'joint "{closure.name}": loops are soft constraints in MuJoCo')

@@ -43,9 +43,7 @@ class _Writer:
     def _damping(self) -> dict[str, float]:
         """Viscous friction by coordinate; limits are noted on the way."""
         found: dict[str, float] = {}
-        for k, force in enumerate(self.model.forces):
-            element = f'force "{force.name}"' if force.name else f"force {k + 1} ({force.type})"
-            fields = force.model_dump(by_alias=True)
+        for element, force, fields in self.tree.forces():
             if force.type == "generalized" and self._only_input(fields["value"]):
                 self.notes.append(f"{element}: efforts are inputs of the reader; left out")
                 continue
@@ -61,7 +59,7 @@ class _Writer:
                 force.type in ("torsion-spring", "spring") and fields.get("stiffness") in (0, 0.0)
             )
             if joint is None or not viscous:
-                raise self.tree.refuse(element, "it is no viscous friction in a joint")
+                raise self.tree.refuse(element, "it is not viscous friction in a joint")
             names = [fields["coordinate"]] if fields.get("coordinate") else self.model.joint(joint).coordinate_names()
             if self.model.joint(joint).quaternion():
                 raise self.tree.refuse(element, "it is friction in a ball")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pendula.simulation.charts.switching import ChartRun
 
 LOOKS = 11
-"""points of a step at which events are looked at"""
+"""points of a step at which events are evaluated"""
 PASSES = 12
 """each pass divides a bracket into ten parts"""
 
@@ -38,7 +38,7 @@ class ChartEvents:
         self.any = bool(events)
 
     def left(self, parts: Sequence[Integration]) -> tuple[Event, ...]:
-        """The events as they stand after some parts: a terminal one ends the run at its remaining count."""
+        """The events after some parts: a terminal one ends the run at its remaining count."""
         seen = self._counts(parts)
         return tuple(
             replace(event, count=max(1, (event.count or 1) - n)) if event.terminal and n else event
@@ -154,16 +154,23 @@ def _with(run: Integration, found: Sequence[tuple[float, Array, int]], events: i
     )
 
 
+def recorded_until(run: Integration, last: float, names: Sequence[str]) -> dict[str, Array]:
+    """What a run recorded up to a time, as changes of its fields: "sample", "inside" or "event"."""
+    way = 1.0 if run.t[-1] >= run.t[0] else -1.0
+    kept: dict[str, Array] = {}
+    for name in names:
+        times = getattr(run, f"{name}_t")
+        if times.size:
+            before = way * (times - last) <= 0.0
+            kept |= {f"{name}_t": times[before], f"{name}_y": getattr(run, f"{name}_y")[before]}
+            if name == "event":
+                kept["event_which"] = run.event_which[before]
+    return kept
+
+
 def _ended(run: Integration, k: int, last: tuple[float, Array, int], event: Event) -> Integration:
     """A stretch that its last event, in step k, ended."""
     t, y, _ = last
-    way = 1.0 if run.t[-1] >= run.t[0] else -1.0
-    kept: dict[str, Array] = {}
-    for name in ("sample", "inside"):
-        times = getattr(run, f"{name}_t")
-        if times.size:
-            before = way * (times - t) <= 0.0
-            kept |= {f"{name}_t": times[before], f"{name}_y": getattr(run, f"{name}_y")[before]}
     return replace(
         run,
         t=np.append(run.t[: k + 1], t),
@@ -171,5 +178,5 @@ def _ended(run: Integration, k: int, last: tuple[float, Array, int], event: Even
         accepted=k + 1,
         outcome=Outcome.EVENT,
         detail=f'event "{event.name}" at t = {t:.9g}',
-        **kept,
+        **recorded_until(run, t, ("sample", "inside")),
     )

@@ -22,9 +22,9 @@ def evidence_elsewhere(course: Course, run: Integration, longest: float, elsewhe
     system, twin = course.system, elsewhere.twin
     if twin is None or system.in_joints.system is not system or twin.in_joints.system is not twin:
         return None
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
-    found = convert_rows(system.layout, twin.layout, run.y[:, :nq], run.y[:, nq : nq + nv])
-    y = np.hstack([found.q, found.v, run.y[:, nq + nv :]])
+    q, v = system.layout.split(run.y)
+    found = convert_rows(system.layout, twin.layout, q, v)
+    y = np.hstack([found.q, found.v, run.y[:, q.shape[1] + v.shape[1] :]])
     size = found.q.shape[1] + found.v.shape[1]
     at = np.clip(np.searchsorted(elsewhere.t, run.t), 0, max(len(elsewhere.t) - 1, 0))
     if elsewhere.t.size:  # as they were computed: at a singularity angles have lost their rates

@@ -1,8 +1,8 @@
 """Runs past singularities of charts: angles of an orientation at the pole, a rotation vector near a whole turn.
 
-The pose is regular there and only its coordinates are not. Where a run in angles comes near such a singularity, it goes
-on with quaternions (the system's twin, compiled like the system) until the angles are regular again. Its results are
-in the coordinates of the system throughout, chosen so that they continue those before. Energies are evaluated where
+The pose is regular there; only its coordinates are not. Where a run in angles comes near such a singularity, it
+continues in quaternions (the system's twin, compiled like the system) until the angles are regular again. Its results
+are in the coordinates of the system throughout, chosen so that they continue those before. Energies are evaluated where
 the coordinates are regular. A rotation vector that has come near a whole turn is replaced by the shorter one of the
 same pose.
 """
@@ -17,7 +17,7 @@ from pendula.errors import NotSupported
 from pendula.model.joints.orientation import ROTATION_VECTOR
 from pendula.numerics.steppers.stepping import Guard, Integration
 from pendula.outcome import Outcome
-from pendula.simulation.charts.events import ChartEvents
+from pendula.simulation.charts.events import ChartEvents, recorded_until
 from pendula.simulation.course import Course
 from pendula.simulation.events import SWITCH, Crossings
 from pendula.simulation.loops.passage import joined
@@ -40,7 +40,7 @@ LONG = 0.4 * np.pi
 LOST = 1e-4
 """distance below which a run that cannot change its chart stops: steps only become shorter from there"""
 CHUNK = 400
-"""steps after which a stepper that cannot be interrupted is looked at"""
+"""steps after which a run is checked whose stepper has no guard"""
 
 
 @dataclass
@@ -69,8 +69,7 @@ class Elsewhere:
         at: Array = np.clip(np.searchsorted(self.t, np.atleast_1d(t)), 0, len(self.t) - 1)
         hit = self.t[at] == t
         rows = self.y[at[hit]]
-        nq, nv = len(self.twin.layout.coordinates), len(self.twin.layout.speeds)
-        exact = self.twin.energies(rows[:, :nq], rows[:, nq : nq + nv], t[hit], parameters=self.vector)
+        exact = self.twin.energies(*self.twin.layout.split(rows), t[hit], parameters=self.vector)
         kinetic, potential = (np.array(x) for x in found)
         kinetic[hit], potential[hit] = exact
         return Energies(kinetic, potential)
@@ -148,17 +147,17 @@ class ChartRun:
             else:
                 part, halted = self._here(state, step)
             self.parts.append(part)
-            state = State(float(part.t[-1]), part.y[-1, : self.nq], part.y[-1, self.nq : self.size], self.system.layout)
+            state = State(float(part.t[-1]), *self.system.layout.split(part.y[-1]), self.system.layout)
             if not halted or len(self.parts) == before:
                 break
             steps = np.abs(np.diff(part.t))
             step = float(steps[-1]) if steps.size else step
         run = joined(self.parts)
-        self._tell(run)
+        self._note_switches()
         return run, tuple(dict.fromkeys(self.notes)), self.poses, self.elsewhere
 
     def _settings(self, t: float) -> Settings:
-        """The settings of what is left of the run from a time on."""
+        """The settings of the rest of the run, from a time on."""
         given, samples = self.settings, self.settings.samples
         if samples is not None:
             samples = samples[self.way * (samples - t) > (0.0 if self.parts else -np.inf)]
@@ -210,7 +209,7 @@ class ChartRun:
 
     def _joints(self, t: Array, y: Array) -> Array:
         """Joint coordinates of states of the system."""
-        return self.system.in_joints.read(y[:, : self.nq], y[:, self.nq : self.size], t, parameters=self.vector)[0]
+        return self.system.in_joints.read(*self.system.layout.split(y), t, parameters=self.vector)[0]
 
     def _near(self, q: Array) -> Array:
         """Whether angles are so near to a singularity that the run continues in other coordinates."""
@@ -294,10 +293,9 @@ class ChartRun:
         q, v = turned.q[0], turned.v[0]
         start = twin.in_joints.place_state(State(state.t, q, v, there), self.vector)
         pairs = [(x, next(y for y in there.orientations if y.joint == x.joint)) for x in self.charts]
-        nq, size = len(twin.layout.coordinates), len(twin.layout.coordinates) + len(twin.layout.speeds)
 
         def guard(t: Array, y: Array) -> int | None:
-            turns, _ = twin.in_joints.read(y[:, :nq], y[:, nq:size], t, parameters=self.vector)
+            turns, _ = twin.in_joints.read(*twin.layout.split(y), t, parameters=self.vector)
             far = np.all([ori.distance_of(x.chart, turns[:, z.q]) > FAR for x, z in pairs], axis=0)
             return int(np.argmax(far)) if far.any() else None
 
@@ -348,7 +346,7 @@ class ChartRun:
         twin, system = self.twin, self.system
         assert twin is not None
         nq, size = len(twin.layout.coordinates), len(twin.layout.coordinates) + len(twin.layout.speeds)
-        turns, speeds = twin.in_joints.read(y[:, :nq], y[:, nq:size], t, parameters=self.vector)
+        turns, speeds = twin.in_joints.read(*twin.layout.split(y), t, parameters=self.vector)
         near = self._joints(t[:1], first[None])[0]
         found = convert_rows(twin.in_joints.layout, self.layout, turns, speeds, near, t)
         q, v = system.in_joints.place(found.q, found.v, t, parameters=self.vector)
@@ -360,7 +358,7 @@ class ChartRun:
                 out[:, i + (a == "v") * self.nq] = y[:, j + (b == "v") * nq]
         return found, out
 
-    def _tell(self, run: Integration) -> None:
+    def _note_switches(self) -> None:
         """Notes on the changes of charts."""
         there = self.elsewhere
         if not there.switch_t:
@@ -382,22 +380,11 @@ def switches_of(system: System, elsewhere: Elsewhere) -> dict[str, Crossings]:
     """Where a run changed its charts, as an event; nothing if it did not."""
     if not elsewhere.switch_t:
         return {}
-    nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
-    y = np.array(elsewhere.switch_y)
-    t = np.array(elsewhere.switch_t)
-    return {SWITCH.name: Crossings(SWITCH, t, y[:, :nq], y[:, nq : nq + nv], system, elsewhere.vector)}
+    states = system.layout.split(np.array(elsewhere.switch_y))
+    return {SWITCH.name: Crossings(SWITCH, np.array(elsewhere.switch_t), *states, system, elsewhere.vector)}
 
 
 def cut(run: Integration, index: int) -> Integration:
     """An integration up to one of its steps."""
-    way = 1.0 if run.t[-1] >= run.t[0] else -1.0
-    last = run.t[index]
-    kept: dict[str, Array] = {}
-    for name in ("sample", "inside", "event"):
-        times = getattr(run, f"{name}_t")
-        inside = way * (times - last) <= 0.0
-        if times.size:
-            kept |= {f"{name}_t": times[inside], f"{name}_y": getattr(run, f"{name}_y")[inside]}
-        if name == "event" and times.size:
-            kept["event_which"] = run.event_which[inside]
+    kept = recorded_until(run, run.t[index], ("sample", "inside", "event"))
     return replace(run, t=run.t[: index + 1], y=run.y[: index + 1], accepted=index, **kept)

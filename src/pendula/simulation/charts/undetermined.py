@@ -1,7 +1,7 @@
 """Runs that end where coordinates without a regular twin are singular: which rate is undetermined, and at which value.
 
-Joints of type "coordinates" and universal joints describe a motion by formulas of their own, so there is no other chart
-to change to. Their steps largestly pass a singularity; a run whose steps become too short there says so by name.
+Joints of type "coordinates" and universal joints describe their motion by particular formulas, so there is no other
+chart to change to. Steps usually pass a singularity; a run whose steps become too short there names it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FLAT = 1e-10
 ASIDE = 0.1
 """change of a coordinate by which its influence on the lost inertia is measured, in radians or typical lengths"""
 STATES = 50
-"""states of a run from which that is taken"""
+"""states of a run from which the largest inertia is taken"""
 
 
 def named(system: System, run: Integration, vector: Array) -> Integration:

@@ -49,8 +49,8 @@ def state_names(system: System) -> set[str]:
 
 def along(system: System, t: Array, y: Array, vector: Array) -> dict[str, Array]:
     """Joint coordinates, speeds and time at some states of a run, by name."""
-    nq, nv, layout = len(system.layout.coordinates), len(system.layout.speeds), system.in_joints.layout
-    q, v = system.in_joints.read(y[:, :nq], y[:, nq : nq + nv], t, parameters=vector)
+    layout = system.in_joints.layout
+    q, v = system.in_joints.read(*system.layout.split(y), t, parameters=vector)
     return {**dict(zip((*layout.coordinates, *layout.speeds), (*q.T, *v.T), strict=True)), "t": t}
 
 

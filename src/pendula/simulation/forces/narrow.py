@@ -17,14 +17,14 @@ from pendula.system.layout import Array
 from pendula.system.system import System
 
 LOOKS = 8192
-"""points between the least and the largest value of a coordinate or speed at which a force is looked at"""
+"""points between the least and the largest value of a coordinate or speed at which a force is evaluated"""
 LONG, LONG_FOR_JUMPS = 8, 2
 """a step may miss a force if it is this many times as long as the range in which the force acts. A force with jumps or
 kinks may be zero beyond that range, and the stages of a step leave gaps of up to half of it; a smooth one is noticed"""
 MOST_STEPS = 10_000
-"""steps of a run whose insides are looked at for a force of several coordinates or speeds"""
+"""steps of a run inside which a force of several coordinates or speeds is evaluated"""
 POINTS = np.linspace(0.0, 1.0, 9)
-"""points of a step at which the arguments of such a force are looked at"""
+"""points of a step at which the arguments of such a force are evaluated"""
 CLOSE = 1e-3
 """distance of points, relative to the step, by which an extremum of an argument is refined"""
 OFFSETS = 0.5 ** np.arange(3, 31)
@@ -137,7 +137,7 @@ def _missed_inside(law: Expression, path: Path, constants: Mapping[str, float], 
     """Whether a force of several coordinates and speeds is strong only within a small part of a step.
 
     It can be narrow only where an argument of one of its functions, conditions or quotients passes zero or has an
-    extremum. These arguments are smooth, so that a few points of each step show where; the force is looked at there and
+    extremum. These arguments are smooth, so that a few points of each step show where; the force is evaluated there and
     half-way between these places.
     """
     free = law.names - constants.keys()

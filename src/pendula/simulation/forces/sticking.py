@@ -13,9 +13,9 @@ from pendula.system.system import System
 FLIPS, OFTEN = 200, 0.02
 """a run sticks to a jump if it crosses it at least this many times, and in at least this share of its steps"""
 STEPS = 500
-"""successive steps that are looked at"""
+"""successive steps that are examined together"""
 FEW = 10
-"""the same at the end of a run that could not go on"""
+"""the same at the end of a run that could not continue"""
 SLOW = 0.1
 """they stall if together they are shorter than this share of the longest step so far"""
 NEAR = 1e-3
@@ -26,7 +26,7 @@ class Sticking:
     """Watches the steps of a run for a jump of a force at which they stall.
 
     Steps near a jump are short, since their error is large across it; where the force drives the motion back to the
-    jump from both sides, they stay short for ever.
+    jump from both sides, they stay short forever.
     """
 
     @classmethod
@@ -60,7 +60,7 @@ class Sticking:
         return len(t) - 1
 
     def look_back(self, t: Array, y: Array) -> None:
-        """Looks at the end of a run that could not go on."""
+        """Examines the end of a run that could not continue."""
         names = {**self.constants, **along(self.system, t, y, self.vector)}
         for jump in self.jumps:
             margin = np.abs(values(jump.margin, names, t.shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -85,8 +86,9 @@ class RunInputs(Inputs):
 
     over_time = True
 
-    def __init__(self, base: Inputs, signals: Mapping[str, Signal], laws: Sequence[Law]) -> None:
-        super().__init__(base._model, base._layout)
+    def __init__(self, system: System, signals: Mapping[str, Signal], laws: Sequence[Law]) -> None:
+        super().__init__(system.model, system.layout)
+        self._joints = system.in_joints
         self.signals = dict(signals)
         self.laws = list(laws)
         self.records: dict[int, Record] = {}
@@ -163,8 +165,10 @@ class RunInputs(Inputs):
                 self.after()
         return np.array(flat).reshape(*t.shape, len(law.names))
 
-    state_of: Callable[[float, Array, Array, Array], State]
-    """the state by the names of the joints; set by :func:`bind_state`"""
+    def state_of(self, t: float, q: Array, v: Array, parameters: Array) -> State:
+        """The state by the names of the joints."""
+        own = self._joints.read(q, v, t, parameters=parameters)
+        return State(t, np.array(own[0]), np.array(own[1]), self._joints.layout)
 
     def breaks(self, span: tuple[float, float]) -> Array:
         """Times at which inputs jump or have a kink, sorted, each once."""
@@ -226,15 +230,11 @@ def snapped(times: Array, to: Array) -> Array:
     return np.where(np.abs(times - to[near]) <= SAME * size, to[near], times)
 
 
-def bind_state(inputs: RunInputs, system: System) -> None:
-    """Tells the inputs how states are read by the names of the joints."""
-    joints = system.in_joints
-
-    def state_of(t: float, q: Array, v: Array, parameters: Array) -> State:
-        own = joints.read(q, v, t, parameters=parameters)
-        return State(t, np.array(own[0]), np.array(own[1]), joints.layout)
-
-    inputs.state_of = state_of
+def with_run_inputs(system: System, signals: Mapping[str, Signal], laws: Sequence[Law] = ()) -> System:
+    """The same compiled mechanism with inputs that a run evaluates."""
+    found = copy.copy(system)
+    found.inputs = RunInputs(system, signals, laws)
+    return found
 
 
 class Feed:
@@ -281,7 +281,7 @@ class Feed:
         return Callback(kn.feed.address, self._memory.address, self)
 
     def keep_records(self) -> None:
-        """Hands the samples of the run to its inputs, for everything that is read from the run later."""
+        """Keeps the samples of the run in its inputs, from which quantities of the run are read later."""
         self._inputs.records = self.records
         self._inputs.late = self._memory.late
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
 from pendula.model.names import suggestion
-from pendula.simulation.inputs.feed import Feed, Law, RunInputs, bind_state, checked_texts
+from pendula.simulation.inputs.feed import Feed, Law, RunInputs, checked_texts, with_run_inputs
 from pendula.simulation.inputs.kinds import Sampled, Signal
 from pendula.simulation.settings import Settings
 from pendula.system.build import compile_alike
@@ -40,20 +40,17 @@ def with_inputs(system: System, inputs: InputsGiven) -> tuple[System, tuple[str,
         UsageError: there is no such input, or a value is none of these kinds.
     """
     plain, signals, laws = _sorted(system, inputs)
-    zero = {name: 0.0 for name in (*signals, *(n for law in laws for n in law.names))}
+    zero = dict.fromkeys((*signals, *(n for law in laws for n in law.names)), 0.0)
     model = system.model.as_written
     if plain or any(model.inputs[name] != 0 for name in zero) or system.model.laws.keys() & zero.keys():
         system = _compiled(system, plain | zero)
     if not zero:
         return system, ()
-    changed = copy.copy(system)
     for law in laws:
-        law.slots = np.array([changed.layout.inputs.index(name) for name in law.names], dtype=np.int64)
-        checked_texts(changed, law)
-    changed.inputs = found = RunInputs(system.inputs, signals, laws)
-    bind_state(found, changed)
+        law.slots = np.array([system.layout.inputs.index(name) for name in law.names], dtype=np.int64)
+        checked_texts(system, law)
     notes = tuple(SLOW.format(", ".join(law.names)) for law in laws if law.function and law.sampled is None)
-    return changed, notes
+    return with_run_inputs(system, signals, laws), notes
 
 
 def _compiled(system: System, inputs: Mapping[str, float | str]) -> System:
@@ -162,6 +159,4 @@ def fed(system: System, dynamics: Dynamics, vector: Array, span: tuple[float, fl
     context = dynamics.workspace.context
     at = 1 + len(system.layout.coordinates) + len(system.layout.speeds)
     feed = Feed(system, vector, span, dynamics.rhs, [int(context.x.ctypes.data) + 8 * at])
-    changed = copy.copy(dynamics)
-    vars(changed)["rhs"] = feed.callback()
-    return changed, feed
+    return replace(dynamics, fed=feed.callback()), feed

@@ -17,9 +17,9 @@ from pendula.system.parameters import typical_length
 from pendula.system.system import System
 
 STEPS_AHEAD = 2.0
-"""a singular pose is looked for where the least singular value would vanish within this number of steps"""
+"""the search for a singular pose begins where the least singular value would vanish within this number of steps"""
 LOW = 0.5
-"""least singular value, relative to its largest over the run, below which a singular pose is looked for in any case"""
+"""least singular value, relative to its largest over the run, below which the search always begins"""
 FOLLOWED = 0.7
 """cosine of the angle between singular vectors of successive states above which they are those of the same value"""
 LOOKS = np.linspace(0.2, 1.2, 11)
@@ -49,8 +49,7 @@ class Nearness:
 
     def scaled_jacobian(self, t: Array, y: Array) -> Array:
         """G at some states in coordinates of the joints, its rows and columns scaled to pure numbers."""
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
-        q, _ = self.system.in_joints.read(y[:, :nq], y[:, nq : nq + nv], t, parameters=self.vector)
+        q, _ = self.system.in_joints.read(*self.system.layout.split(y), t, parameters=self.vector)
         G = dimensionless(self.joints, self.joints.constraint_jacobian(q, t, parameters=self.vector), self.vector)
         return np.where(np.isfinite(G), G, 0.0)
 
@@ -104,13 +103,13 @@ class Nearness:
         return np.asarray(sizes[:, self.rank - 1] * np.cumprod(np.append(1.0, np.where(turned, -1.0, 1.0))))
 
     def start_again(self) -> None:
-        """Forgets the state that was looked at last: the next one does not follow it."""
+        """Forgets the last state: the next one does not follow it."""
         self._last = None
 
     def look(self, t: Array, y: Array, way: float, clear_until: float) -> int | None:
         """The first of some successive states from which a singular pose is ahead; None if there is none.
 
-        Before ``clear_until`` none is looked for.
+        There is no search before ``clear_until``.
         """
         offset = 0
         if self._last is not None and way * (t[0] - self._last[0]) > 0.0:
@@ -151,14 +150,14 @@ class Nearness:
         return k
 
     def note(self, t: Array, size: Array, turned: Array) -> None:
-        """Remembers the pose nearest to a singular one, and where steps crossed one that was not looked for."""
+        """Remembers the pose nearest to a singular one, and where steps crossed one unnoticed."""
         k = int(np.argmin(size))
         self.nearest = min(self.nearest, (float(size[k]), float(t[k])))
         self.at_end = float(size[-1])
         self.crossed += t[1:][turned].tolist()
 
     def note_part(self, part: Integration) -> None:
-        """The same for a part of the run that nothing was looked for in."""
+        """The same for a part of the run without a search."""
         signed = self.signed(part.t, part.y)
         self.note(part.t, np.abs(signed), signed[:-1] * signed[1:] < 0.0)
 
@@ -202,8 +201,7 @@ class Nearness:
 
     def opening(self, stretch: Stretch) -> float:
         """The largest gap of the loops on a stretch, relative to the size of the mechanism."""
-        nq, nv = len(self.system.layout.coordinates), len(self.system.layout.speeds)
         times = np.linspace(stretch.begin, stretch.end, 41)
-        y = stretch.at(times)
-        g, _ = self.system.gaps(y[:, :nq], y[:, nq : nq + nv], times, parameters=self.vector)
+        q, v = self.system.layout.split(stretch.at(times))
+        g, _ = self.system.gaps(q, v, times, parameters=self.vector)
         return float(np.abs(g).max(initial=0.0) / typical_length(self.system, self.vector))

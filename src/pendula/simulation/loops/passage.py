@@ -1,7 +1,7 @@
 """Runs of closed loops through singular poses, at which the constraints lose rank.
 
 Where a linkage can change its branch (a parallelogram lying flat), G loses rank, and accelerations are a quotient of
-two vanishing numbers. The motion goes on smoothly along its own branch. A run is watched for poses at which the least
+two vanishing numbers. The motion continues smoothly along its branch. A run is watched for poses at which the least
 singular value of G would reach zero within the next steps. From there the motion is written as one polynomial in time
 (:mod:`pendula.numerics.steppers.collocation`), which holds the equations on both sides of the singular pose and is
 never evaluated in it. A polynomial cannot have a kink: it converges only along the branch whose tangent and curvature
@@ -39,13 +39,14 @@ GAP = 1e-9
 
 
 class Passages:
-    """A run of a mechanism with closed loops that gets past singular poses.
+    """A run of a mechanism with closed loops that passes through singular poses.
 
     Args:
         system, vector: the mechanism and its parameters.
         dynamics: its equations.
-        pass_through: whether to continue behind singular poses; else the run stops in front of the first.
-        settings: arguments of :func:`~pendula.numerics.steppers.stepping.integrate`; their guard may end the run.
+        pass_through: whether to continue beyond singular poses; otherwise the run stops in front of the first.
+        guard: may end the run; see :func:`~pendula.numerics.steppers.stepping.integrate`.
+        settings: the other arguments of ``integrate``.
     """
 
     def __init__(
@@ -53,9 +54,8 @@ class Passages:
         **settings: Any,
     ) -> None:  # fmt: skip
         self.nearness = Nearness(system, vector, dynamics)
-        self.also, self.halted = settings.pop("guard", None), False
+        self.guard, self.halted = guard, False
         self.dynamics, self.pass_through, self.settings = dynamics, pass_through, settings
-        self.other, self.other_fired = guard, False
         self.samples = np.asarray(() if settings["sample_times"] is None else settings["sample_times"], dtype=float)
         self.t_end = float(settings["t_span"][1])
         self.way = -1.0 if self.t_end < settings["t_span"][0] else 1.0
@@ -68,7 +68,7 @@ class Passages:
         t, y, h = float(self.settings["t_span"][0]), np.array(self.settings["y0"]), self.settings.get("first_step")
         while True:
             self.nearness.start_again()
-            part = self._part(t, y, self.t_end, first_step=h, guard=self._guard)
+            part = self._part(t, y, self.t_end, first_step=h, guard=self._look)
             if part.outcome is not Outcome.SINGULAR_POSE or self.halted:
                 self.parts.append(part)
                 break
@@ -87,8 +87,9 @@ class Passages:
         times, states = zip(*self.passed, strict=True) if self.passed else ((), np.zeros((0, whole.y.shape[1])))
         return replace(whole, singular_t=np.array(times), singular_y=np.array(states)), poses
 
-    def _guard(self, t: Array, y: Array) -> int | None:
-        if self.also is not None and (last := self.also(t, y)) is not None:
+    def _look(self, t: Array, y: Array) -> int | None:
+        """The state at which to halt: where the guard ends the run, or in front of a singular pose."""
+        if self.guard is not None and (last := self.guard(t, y)) is not None:
             self.halted = True
             return last
         return self.nearness.look(t, y, self.way, self.clear_until)
@@ -107,7 +108,7 @@ class Passages:
         return integrate(given.pop("rhs", self.settings["rhs"]), **given)
 
     def _watched(self, t: float, y: Array) -> Watched | None:
-        """The events as they stand: the sides that functions are on now, and how often each may still occur."""
+        """The events for the next part: the side that each function is on now, and how often each may still occur."""
         watched: Watched | None = self.settings["watched"]
         if watched is None or not self.parts:
             return watched

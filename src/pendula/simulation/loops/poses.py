@@ -29,9 +29,7 @@ LOCKED = 0.05
 """The same for the last pose of a run that failed."""
 
 LITTLE_LATER = (1e-3, 1e-2, 5e-2)
-"""Fractions of the time that has passed, after which loops are tried to close again once a run has stopped."""
-
-_BUDGET = 0.2  # approximate seconds for examining the poses of a run
+"""Fractions of the elapsed time after which closing the loops is tried again, once a run has stopped."""
 
 
 def check_start(system: System, start: State, vector: Array) -> tuple[str, ...]:
@@ -76,7 +74,7 @@ def stabilization_rate(
 
 @dataclass(frozen=True)
 class Poses:
-    """How near to singular poses a run came, those apart that it passed on a verified branch.
+    """How near a run came to singular poses, apart from those that it passed on a verified branch.
 
     Attributes:
         least: least singular value of G over the run, relative to its largest.

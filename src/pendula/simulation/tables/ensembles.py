@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pendula.outcome import Outcome
+from pendula.simulation.ensemble import OF_RUNS, OUTCOMES, Ensemble
+from pendula.simulation.tables.restore import states_of, system_of_table
 from pendula.simulation.tables.runs import state_block, system_attributes
 from pendula.system.system import System
 from pendula.tables.table import Block, Table
 
-if TYPE_CHECKING:
-    from pendula.simulation.ensemble import Ensemble
-
-_OF_RUNS = (
-    "end_t",
-    "code",
-    "where",
-    "energy_drift",
-    "energy_scale",
-    "steps",
-    "rejected",
-    "shortest_step",
-    "longest_step",
-)
-"""arrays with one value for each run"""
-
 
 def ensemble_table(runs: Ensemble) -> Table:
     """All runs as a table over ``run`` and ``t``."""
-    from pendula.simulation.ensemble import OUTCOMES
-
     system, units = runs.system, runs.system.model.unit_names
     time = units.formal(units.time)
     unit = {"end_t": time, "where": time, "shortest_step": time, "longest_step": time}
@@ -43,7 +28,7 @@ def ensemble_table(runs: Ensemble) -> Table:
         *state_block("runs.end_q", ("run",), runs.end_q, system, "end."),
         *state_block("runs.end_v", ("run",), runs.end_v, system, "end."),
     ]
-    for name in _OF_RUNS:
+    for name in OF_RUNS:
         values = np.asarray(getattr(runs, name))
         values = values.astype(np.int64) if values.dtype.kind in "iu" else values
         blocks.append(Block(f"runs.{name}", ("run",), values, unit.get(name, "")))
@@ -77,14 +62,10 @@ def restored_ensemble(table: Table, system: System | None = None) -> Ensemble:
         UsageError: its system cannot be made again, or the given one is another.
         ValueError: something is missing in it.
     """
-    from pendula.outcome import Outcome
-    from pendula.simulation.ensemble import OUTCOMES, Ensemble
-    from pendula.simulation.tables.restore import states_of, system_of_table
-
     known = table.attributes
     system = system_of_table(table, system)
     layout = system.layout
-    arrays = {name: table.array(f"runs.{name}") for name in _OF_RUNS}
+    arrays = {name: table.array(f"runs.{name}") for name in OF_RUNS}
     order = np.array([OUTCOMES.index(Outcome(text)) for text in known["outcomes"]])
     code = arrays.pop("code")
     parameters = table.array("runs.parameters")

@@ -102,13 +102,7 @@ def system_of_table(table: Table, given: System | None) -> System:
             f"the motion is that of the equations in {known['written']}, which the file does not hold.\n"
             "  Try: load_run(path, system=...) with the system of these equations."
         )
-    try:
-        system = given or compile_again(
-            loads(known["model_text"], source="the model in it"), known["formulation"], known["engine"],
-            symbolic_terms=bool(known["symbolic_terms"]),
-        )  # fmt: skip
-    except ModelError as error:
-        raise UsageError(f"its model is not valid here: {error}") from None
+    system = given or recompiled(known)
     for name, own in (("q", system.layout.coordinates), ("v", system.layout.speeds)):
         block = table.block(name)
         there = () if block is None else block.columns
@@ -118,6 +112,20 @@ def system_of_table(table: Table, given: System | None) -> System:
                 f"the system are {', '.join(own) or 'none'}"
             )
     return system
+
+
+def recompiled(known: Mapping[str, Any]) -> System:
+    """The system that the attributes of a table describe (:func:`~.runs.system_attributes`).
+
+    Raises:
+        UsageError: its model is not valid.
+    """
+    try:
+        model = loads(known["model_text"], source="the model in it")
+        terms = bool(known["symbolic_terms"])
+        return compile_again(model, known["formulation"], known["engine"], symbolic_terms=terms)
+    except ModelError as error:
+        raise UsageError(f"its model is not valid here: {error}") from None
 
 
 def parameters_of(values: Mapping[str, float], system: System) -> Array:

@@ -14,7 +14,7 @@ from pendula.simulation.simulate import simulate
 from pendula.simulation.within import read_within
 from pendula.studies.batch import Batch, Computed, Tell, numbers, one_by_one, padded, words
 from pendula.studies.computations.registry import Computation
-from pendula.studies.computations.runs import CASE, HOW, account, run_batch, spread
+from pendula.studies.computations.runs import CASE, HOW, Tried, run_batch
 from pendula.tables.table import Block
 
 _EVENT = OUTCOMES.index(Outcome.EVENT)
@@ -33,17 +33,17 @@ def _first(batch: Batch, tell: Tell) -> Computed:
 def _leaving(batch: Batch, tell: Tell) -> Computed:
     """When the runs leave bounds, eight at a time."""
     bounds = read_within(batch.system, batch.options["within"])
-    runs, some, failures = run_batch(batch, tell, within=batch.options["within"])
-    if not some.size:
-        return Computed((), failures)
-    count, units = len(batch), batch.system.model.unit_names
-    left = runs.code == _EVENT
-    names = np.array(["", *bounds.names], dtype=str)
-    which = np.zeros(count, dtype=int)
-    which[some[left]] = bounds.left(runs.end_q[left], runs.end_v[left]) + 1
-    time = spread(np.where(left, runs.end_t, np.nan), some, count)
-    blocks = (Block("first_t", CASE, time, units.formal(units.time)), Block("first", CASE, names[which]))
-    return Computed((*blocks, *account(runs, some, count)), failures)
+
+    def blocks(tried: Tried) -> list[Block]:
+        runs, units = tried.runs, batch.system.model.unit_names
+        left = runs.code == _EVENT
+        names = np.array(["", *bounds.names], dtype=str)
+        which = np.zeros(len(batch), dtype=int)
+        which[tried.some[left]] = bounds.left(runs.end_q[left], runs.end_v[left]) + 1
+        time = tried.spread(np.where(left, runs.end_t, np.nan))
+        return [Block("first_t", CASE, time, units.formal(units.time)), Block("first", CASE, names[which])]
+
+    return run_batch(batch, tell, blocks, within=batch.options["within"])
 
 
 def _events(batch: Batch, tell: Tell, events: tuple[Event, ...]) -> Computed:

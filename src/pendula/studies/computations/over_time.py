@@ -42,13 +42,12 @@ def _floquet(batch: Batch, tell: Tell) -> Computed:
 
 
 def _lyapunov(batch: Batch, tell: Tell) -> Computed:
-    names = {"tol": "tol", "stepper": "stepper", "max_steps": "max_steps", "segments": "segments"}
-    options = {argument: batch.options[name] for argument, name in names.items()}
+    options = {name: batch.options[name] for name in ("tol", "stepper", "max_steps", "segments", "transient")}
 
     def measure(k: int) -> dict[str, Any]:
         found = lyapunov(
             batch.system, batch.options["duration"], initial_state=batch.state(k) or None, parameters=batch.vector(k),
-            transient=batch.options["transient"], **options,
+            **options,
         )  # fmt: skip
         return {"exponent": found.exponent, "spread": found.spread, "grows": float(found.grows)}
 
