@@ -11,10 +11,11 @@ import numpy.typing as npt
 import sympy as sp
 
 import pendula
-from pendula.equations.printing.mathml import MATHML, expression, formula, write_mathml
+from pendula.equations.printing.mathml import MATHML, expression, formula
 from pendula.papers.types import Animation, Text
 from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import scene_json
+from pendula.present.words.models import formula_groups
 from pendula.results import Equations, Trajectory
 
 FRAMES = 240
@@ -58,7 +59,5 @@ def symbolic_formula(name: str, matrix: sp.Matrix) -> str:
 def formulas(model: Any, title: str, formulation: str = "lagrange") -> tuple[Text, ...]:
     """Equations of motion as formulas, with named intermediates unless they are small."""
     equations: Equations = pendula.derive(model, formulation)
-    grouped: dict[str, list[str]] = {}
-    for one in write_mathml(equations):
-        grouped.setdefault(one.words, []).append(one.mathml)
-    return tuple(Text(f"{title}: {words}", "".join(listed)) for words, listed in grouped.items())
+    groups = formula_groups(equations).items()
+    return tuple(Text(f"{title}: {words}", "".join(listed)) for words, listed in groups)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from typing import Any
 
 import click
 
 from pendula.app.options import echo_json, json_option, writable
-from pendula.present.words.tables import WIDTH, heading, table
+from pendula.present.words.tables import heading, table, wrapped
 from pendula.storage.files import write_text
 
 
@@ -77,7 +76,7 @@ def _report(found: Any, executions: int, output: str | None) -> str:
     names = [[x.case.name, f"{x.case.problem}: {x.case.coordinates}"] for x in found]
     parts += [table(names, ["case", "coordinates"]), "", heading("Eigenvalues", level=2), ""]
     parts += [table(_roots(found), ["case", "value [1/s]", "times", "label"]), ""]
-    parts += [textwrap.fill(text, WIDTH) + "\n" for text in (ONE_EXECUTION, *_remarks(found, executions))]
+    parts += [wrapped(text) + "\n" for text in (ONE_EXECUTION, *_remarks(found, executions))]
     if output:
         parts.append(f"wrote {output}")
     return "\n".join(parts).rstrip()

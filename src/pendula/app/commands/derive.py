@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -14,7 +13,7 @@ from pendula.app import options as opt
 from pendula.errors import UsageError
 from pendula.formats import endings, format_for, formats
 from pendula.model.model import Model
-from pendula.present.words.tables import WIDTH, number, table
+from pendula.present.words.tables import number, table, wrapped
 from pendula.storage.files import write_text
 from pendula.words import picked
 
@@ -117,7 +116,7 @@ def _explain(model: Model, formulation: str, file: str) -> None:
 
     told = explain(model, path, formulation=formulation)
     click.echo(f"wrote {path}")
-    click.echo(_paragraph(" ".join(str(told).split())))
+    click.echo(wrapped(" ".join(str(told).split())))
     if not told.passed:
         sys.exit(1)
 
@@ -177,7 +176,7 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
         opt.echo_json(certificate_data(certificate))
         return certificate.passed
     *first, last = certificate.formulations
-    click.echo(_paragraph(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
+    click.echo(wrapped(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
     rows = [
         (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.what)
         for p in certificate.pairs
@@ -186,8 +185,8 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
     click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
     for pair in certificate.pairs:
         if not pair.passed:  # with the state
-            click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
-    click.echo("\n".join(_paragraph(line) for line in str(certificate.expressions).splitlines()))
+            click.echo(wrapped(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
+    click.echo("\n".join(wrapped(line) for line in str(certificate.expressions).splitlines()))
     return certificate.passed
 
 
@@ -237,7 +236,7 @@ def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> b
             }
         )
         return found.passed
-    click.echo(_paragraph(found.sentence))
+    click.echo(wrapped(found.sentence))
     if found.counterexample is not None:
         angles = {c.name for c in model.coordinates if c.kind == "angle"}
         state = [
@@ -246,12 +245,7 @@ def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> b
         click.echo("\n" + table(state, ["counterexample", "value", ""]))
         click.echo("\n" + table([(d.what, d.ours, d.theirs) for d in found.differences], ["what", "model", "given"]))
     if found.remark:
-        click.echo("\n" + _paragraph(found.remark))
+        click.echo("\n" + wrapped(found.remark))
     verdict = "passed" if found.passed else "FAILED"
     click.echo(f"\n{verdict}: relative difference {number(found.max_difference, 3)}, allowed {TOLERANCE:g}")
     return found.passed
-
-
-def _paragraph(text: str) -> str:
-    """Text wrapped to the width of the page."""
-    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from pendula.app.point import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.present.words.tables import WIDTH, heading, table
+from pendula.present.words.tables import facts_lines, heading, table, wrapped
 from pendula.storage.files import write_arrays
 from pendula.words import picked
 
@@ -173,8 +172,8 @@ def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: P
 
 def point_head(asked: Asked, chosen: Chosen, what: str) -> list[str]:
     """Title, the equilibrium, and the source of the equations."""
-    from pendula.app.run import equations_of
-    from pendula.present.words.equilibria import facts_lines, point_lines
+    from pendula.present.words.equilibria import point_lines
+    from pendula.present.words.runs import equations_of
 
     lines = [heading(f"{asked.model.name}: {what}"), "", *point_lines(asked.system, chosen.point, chosen.why)]
     return [*lines, *facts_lines([("equations", equations_of(asked.system))])]
@@ -203,7 +202,7 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
             if held
             else "--no-geometric changes nothing here: there are no constraint forces in these coordinates"
         )
-    return [textwrap.fill(f"note: {note}", WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
+    return [wrapped(f"note: {note}", "  ") for note in notes]
 
 
 def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
@@ -326,7 +325,7 @@ def modes_command(
     lines = [*point_head(asked, chosen, kind), "", opt.with_all(opt.in_options(modes_text(found)))]
     if answer is not None:
         title = heading(f"response to {answer.input}", level=2)
-        lines += ["", title, "", *(textwrap.fill(x, WIDTH, subsequent_indent="  ") for x in str(answer).splitlines())]
+        lines += ["", title, "", *(wrapped(x, "  ") for x in str(answer).splitlines())]
     click.echo("\n".join([*lines, *wrote]))
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import click
 
 from pendula.app import options as opt
 from pendula.app.run import exit_by, perform, run_options
-from pendula.present.words.tables import heading
+from pendula.present.words.tables import facts_lines, heading, wrapped
 from pendula.words import picked
 
 
@@ -41,11 +40,11 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
 
 def _report(found: Any, run: Any, wrote: list[str]) -> str:
     from pendula.present.words.reactions import reactions_text
+    from pendula.present.words.runs import outcome_of
 
-    outcome = f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")
-    lines = [heading(f"{found.model}: reactions"), "", f"outcome       {outcome}"]
-    lines += [f"energy drift  {run.energy_drift:.2e}"]
-    lines += [textwrap.fill(f"not to be trusted: {doubt}", 80, subsequent_indent="  ") for doubt in run.doubts]
+    facts = [("outcome", outcome_of(run)), ("energy drift", f"{run.energy_drift:.2e}")]
+    lines = [heading(f"{found.model}: reactions"), "", *facts_lines(facts)]
+    lines += [wrapped(f"not to be trusted: {doubt}", "  ") for doubt in run.doubts]
     lines += ["", reactions_text(found)]
     if wrote:
         lines += ["", *wrote]

@@ -12,7 +12,7 @@ from pendula.app.options import draw, echo_json, file_of, plot_option, with_all
 from pendula.app.point import Asked, at_option, mechanism_options, rate_option, read_asked, read_at, read_range
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.present.words.tables import heading
+from pendula.present.words.tables import facts_lines, heading
 
 
 @click.command("stability")
@@ -80,8 +80,8 @@ def _over(
         echo_json(point_data(asked, chosen) | ranges_data(asked.system, found))
         return
     title = point_head(asked, chosen, f"stability over {name}")
-    begin = f"{'followed':<14}from there, {name} = {low:g}, to {name} = {high:g}"
-    click.echo("\n".join([*title, begin, "", ranges_text(asked.system, found)]))
+    begin = facts_lines([("followed", f"from there, {name} = {low:g}, to {name} = {high:g}")])
+    click.echo("\n".join([*title, *begin, "", ranges_text(asked.system, found)]))
 
 
 def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
@@ -149,7 +149,7 @@ def floquet_command(
 
 
 def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
-    from pendula.present.words.equilibria import facts_lines, named_values
+    from pendula.present.words.equilibria import named_values
 
     start = named_values(where, asked.system.in_joints.layout.units) or "all coordinates and speeds zero"
     others = ", others zero" if where and len(where) < len(asked.system.in_joints.layout.coordinates) else ""

@@ -11,7 +11,7 @@ from pendula.app.options import echo_json, in_options
 from pendula.app.point import Asked, mechanism_options, read_asked, read_at
 from pendula.app.progress import Progress
 from pendula.errors import NoConvergence, UsageError
-from pendula.present.words.tables import heading
+from pendula.present.words.tables import facts_lines, heading, number
 
 if TYPE_CHECKING:
     from pendula.analysis.equilibria.trim import Trim
@@ -67,8 +67,7 @@ def _fail(asked: Asked, reason: str, as_json: bool) -> None:
 
 
 def _report(asked: Asked, found: Trim) -> str:
-    from pendula.present.words.equilibria import facts_lines, named_values
-    from pendula.present.words.tables import number
+    from pendula.present.words.equilibria import named_values
 
     layout = found.state.layout
     state = found.state.as_dict()
@@ -93,8 +92,6 @@ def _kind(asked: Asked, name: str) -> str:
 
 
 def _value(found: Trim, name: str) -> str:
-    from pendula.present.words.tables import number
-
     return f"{name} = {number(found[name])} {found.units.get(name, '')}".rstrip()
 
 

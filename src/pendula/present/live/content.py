@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from time import monotonic
 from typing import Any
 
@@ -14,7 +13,6 @@ from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.equations import Equations
-from pendula.equations.printing.mathml import write_mathml
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, PendulaError
 from pendula.interrupts import whole
@@ -26,6 +24,7 @@ from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Pivot
+from pendula.present.words.models import formula_groups
 from pendula.simulation.beginning import energy_size, start_as_given
 from pendula.simulation.events import Event, read_events, to_watch
 from pendula.simulation.simulate import simulate
@@ -92,7 +91,7 @@ def live_content(
             "modes": _modes(system) if with_modes else None,
             "events": marked,
         },
-        "equations": formula_groups(live.equations),
+        "equations": formulas_of(live.equations),
     }
 
 
@@ -307,11 +306,10 @@ def _modes(system: System) -> dict[str, Any] | None:
         return None
 
 
-def formula_groups(equations: Equations) -> list[dict[str, Any]]:
-    """Groups of formulas as MathML; empty if they are too long for a page."""
+def formulas_of(equations: Equations) -> list[dict[str, Any]]:
+    """Groups of formulas as a page reads them; empty if they are too long for a page."""
     try:
-        formulas = write_mathml(equations)
+        groups = formula_groups(equations)
     except NotSupported:
         return []
-    groups = groupby(formulas, key=lambda formula: formula.words)
-    return [{"words": words, "formulas": [formula.mathml for formula in group]} for words, group in groups]
+    return [{"words": words, "formulas": listed} for words, listed in groups.items()]

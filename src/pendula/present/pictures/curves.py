@@ -12,6 +12,7 @@ import numpy as np
 
 from pendula.present.pictures import svg
 from pendula.present.pictures.plots import FEW, INK, MUTED
+from pendula.present.thinning import thinned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def curve(name: str, x: Any, y: Any, *, style: Style = "line", color: int | None
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if style != "points":
-        xs, ys = svg.thinned(xs, ys, points)
+        xs, ys = thinned(xs, ys, points)
     return Curve(name, _rounded(xs), _rounded(ys), style, color)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.present.pictures.plots import FEW, FLOOR, MUTED, _dress, _sheet, _short, _title, _word
+from pendula.present.pictures.plots import FEW, FLOOR, MUTED, dress, headline, literally, sheet, shortened
+from pendula.present.words.units import in_degrees, labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,19 +47,17 @@ def plot_spread(series: SpreadSeries, *, dpi: float = 110) -> Figure:
     bands.
     """
     names = list(series.signals)[:MOST_PANELS]
-    figure, axes = _sheet(len(names) + 1, dpi, shared=False)
+    figure, axes = sheet(len(names) + 1, dpi, shared=False)
     for index, (ax, name) in enumerate(zip(axes, names, strict=False)):
-        scale = 180 / np.pi if series.units[name] == "rad" else 1.0
-        unit = "deg" if series.units[name] == "rad" else series.units[name]
-        label = f"{_short(name, 18)} [{unit}]" if unit else _short(name, 18)
+        values, unit = in_degrees(series.signals[name], series.units[name])
         draw = _draw_bands if len(series.t) > 1 else _draw_histogram
-        draw(ax, series, series.signals[name] * scale, FEW[index % len(FEW)], label)
-        _dress(ax)
+        draw(ax, series, values, FEW[index % len(FEW)], labelled(shortened(name, 18), unit))
+        dress(ax)
     _draw_drift(axes[-1], series.energy_drift)
-    _dress(axes[-1])
+    dress(axes[-1])
     figure.align_ylabels(axes)
-    _title(figure, series.title)
-    _word(axes[0].set_title(series.subtitle, loc="left", fontsize=9.5, color=MUTED))
+    headline(figure, series.title)
+    literally(axes[0].set_title(series.subtitle, loc="left", fontsize=9.5, color=MUTED))
     return figure
 
 
@@ -72,16 +71,16 @@ def _draw_bands(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str
         name = f"{high - low:.0%} of the runs"
         ax.fill_between(t, *edges, color=color, alpha=dark, lw=0, label=name)
     ax.plot(t, np.nanmedian(y, axis=0), color=color, lw=1.4, label="median")
-    _word(ax.set_ylabel(label))
+    literally(ax.set_ylabel(label))
     ax.set_xlim(float(series.t[0]), float(series.t[-1]))
-    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
+    literally(ax.set_xlabel(labelled("time", series.time_unit)))
     ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, borderaxespad=0.0)
 
 
 def _draw_histogram(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str) -> None:
     values = y[np.isfinite(y)]
     ax.hist(values, bins=min(80, max(10, values.size // 20)), color=color, alpha=0.7)
-    _word(ax.set_xlabel(f"{label} at {series.t[0]:g} {series.time_unit}"))
+    literally(ax.set_xlabel(f"{label} at {series.t[0]:g} {series.time_unit}"))
     ax.set_ylabel("runs")
 
 

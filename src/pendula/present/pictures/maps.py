@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pendula.present.pictures.plots import FEW, FLOOR, MUTED, Array, _dress, _sheet, _signal, _thin, _title, _word
+from pendula.present.pictures.plots import (
+    FEW,
+    FLOOR,
+    MUTED,
+    POINTS,
+    Array,
+    checked_signal,
+    dress,
+    headline,
+    literally,
+    sheet,
+)
+from pendula.present.thinning import thinned
+from pendula.present.words.units import in_degrees, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,8 +48,8 @@ class SectionSeries:
     y_unit: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "x", _signal(self.x, None, "x"))
-        object.__setattr__(self, "y", _signal(self.y, self.x.size, "y"))
+        object.__setattr__(self, "x", checked_signal(self.x, None, "x"))
+        object.__setattr__(self, "y", checked_signal(self.y, self.x.size, "y"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,29 +73,29 @@ class GrowthSeries:
     time_unit: str = "s"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", _signal(self.t, None, "t"))
-        object.__setattr__(self, "y", _signal(self.y, self.t.size, "y"))
+        object.__setattr__(self, "t", checked_signal(self.t, None, "t"))
+        object.__setattr__(self, "y", checked_signal(self.y, self.t.size, "y"))
 
 
 def plot_section(series: SectionSeries, *, dpi: float = 110) -> Figure:
     """Figure of a Poincare section, one dot for each crossing."""
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1, dpi)
     figure.set_size_inches(7.0, 6.0)
-    x, unit = series.x, series.x_unit
-    if unit == "rad":
-        x, unit = (np.degrees(x) + 180.0) % 360.0 - 180.0, "deg"
+    x, unit = in_degrees(series.x, series.x_unit)
+    if unit == "deg":
+        x = (x + 180.0) % 360.0 - 180.0
     ax.plot(x, series.y, ".", color=FEW[0], ms=1.5 if x.size > CROWD else 4.0, ls="none")
-    _word(ax.set_xlabel(f"{series.x_name} [{unit}]" if unit else series.x_name))
-    _word(ax.set_ylabel(f"{series.y_name} [{series.y_unit}]" if series.y_unit else series.y_name))
+    literally(ax.set_xlabel(labelled(series.x_name, unit)))
+    literally(ax.set_ylabel(labelled(series.y_name, series.y_unit)))
     _head(figure, ax, series.title, series.subtitle)
     return figure
 
 
 def plot_growth(series: GrowthSeries, *, dpi: float = 110) -> Figure:
     """Figure of a quantity over time, with a level and a time marked."""
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1, dpi)
     figure.set_size_inches(9.0, 4.5)
-    x, y = _thin(series.t, np.maximum(series.y, FLOOR) if series.logarithmic else series.y)
+    x, y = thinned(series.t, np.maximum(series.y, FLOOR) if series.logarithmic else series.y, POINTS)
     ax.plot(x, y, color=FEW[0], lw=1.3)
     if series.logarithmic:
         ax.set_yscale("log")
@@ -90,13 +103,13 @@ def plot_growth(series: GrowthSeries, *, dpi: float = 110) -> Figure:
         ax.axhline(series.level, color=FEW[1], lw=1.0, ls="--")
     if series.mark is not None:
         ax.axvline(series.mark, color=FEW[1], lw=1.0, ls="--")
-    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
-    _word(ax.set_ylabel(series.label))
+    literally(ax.set_xlabel(labelled("time", series.time_unit)))
+    literally(ax.set_ylabel(series.label))
     _head(figure, ax, series.title, series.subtitle)
     return figure
 
 
 def _head(figure: Figure, ax: object, title: str, subtitle: str) -> None:
-    _dress(ax)  # type: ignore[arg-type]
-    _title(figure, title)
-    _word(ax.set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))  # type: ignore[attr-defined]
+    dress(ax)  # type: ignore[arg-type]
+    headline(figure, title)
+    literally(ax.set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))  # type: ignore[attr-defined]

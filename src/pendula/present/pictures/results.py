@@ -27,6 +27,7 @@ from pendula.present.pictures.registry import plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
 from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
+from pendula.present.words.units import labelled
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
@@ -228,7 +229,7 @@ def plot_reactions(found: Reactions) -> Any:
     panels = {label: drawn for label, drawn in panels.items() if any(np.any(y) for y in drawn.values())}
     for name, values in found.motors.items():
         unit = found.motor_units[name]
-        panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
+        panels.setdefault(labelled("motor", unit), {})[name] = values
     note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
     series = ForceSeries(
         title=f"{found.model}: reactions",

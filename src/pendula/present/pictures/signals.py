@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.player.scene import Signals
+from pendula.present.words.units import in_degrees
 from pendula.simulation.trajectory import Trajectory
 
 Array = Any
@@ -56,9 +57,9 @@ def _by_unit(series: Mapping[str, Array], units: Mapping[str, str], what: str) -
         if what == "chosen" and names:
             title = ", ".join(names) if len(names) <= NAMED else f"{names[0]} to {names[-1]}"
         title += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
-        lines = {n: _filled(np.degrees(series[n]) if unit == "rad" else series[n]) for n in picked}
+        lines = {n: _filled(in_degrees(series[n], unit)[0]) for n in picked}
         if lines:
-            found.append(Signals(title, "deg" if unit == "rad" else unit, lines))
+            found.append(Signals(title, in_degrees(0.0, unit)[1], lines))
     return found
 
 

@@ -13,6 +13,8 @@ from html import escape
 import numpy as np
 
 from pendula.present.player.shapes import Array
+from pendula.present.thinning import thinned
+from pendula.present.words.units import labelled
 
 WIDTH, HEIGHT = 460, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44
@@ -37,7 +39,7 @@ def lines(t: Array, series: Mapping[str, Array], *, across: str, up: str, title:
     x_of, y_of = _scale(float(t[0]), float(t[-1]), LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - BOTTOM, TOP)
     parts = [_axes(float(t[0]), float(t[-1]), low, high, across, up)]
     for k, y in enumerate(series.values()):
-        times, values = thinned(t, np.asarray(y, dtype=float))
+        times, values = thinned(t, np.asarray(y, dtype=float), POINTS)
         points = " ".join(f"{x_of(a):.1f},{y_of(b):.1f}" for a, b in zip(times.tolist(), values.tolist(), strict=True))
         parts.append(f'<polyline class="line s{k % COLORS}" points="{points}"/>')
     legend = "".join(f'<span><i class="s{k % COLORS}"></i>{escape(name)}</span>' for k, name in enumerate(series))
@@ -65,8 +67,7 @@ def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool 
         parts.append(
             f'<rect class="growing" x="{edge:.1f}" y="{TOP}" width="{size[0] - RIGHT - edge:.1f}" height="{tall_px}"/>'
         )
-    suffix = f" [{unit}]" if unit else ""
-    parts.append(_axes(*wide, *tall, f"real part{suffix}", f"imaginary part{suffix}", size))
+    parts.append(_axes(*wide, *tall, labelled("real part", unit), labelled("imaginary part", unit), size))
     zero_x, zero_y = x_of(0.0), y_of(0.0)
     if LEFT <= zero_x <= size[0] - RIGHT:
         parts.append(f'<path class="axis" d="M{zero_x:.1f} {TOP}V{size[1] - BOTTOM}"/>')
@@ -165,14 +166,3 @@ def _around(values: Array, spread: float) -> tuple[float, float]:
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     margin = max(0.14 * (high - low), 0.12 * spread if high - low < 0.2 * spread else 0.0)
     return low - margin, high + margin
-
-
-def thinned(t: Array, y: Array, points: int = POINTS) -> tuple[Array, Array]:
-    """The minimum and maximum of each bin of a long signal, so that no spike is lost."""
-    if t.size <= points:
-        return t, y
-    keep = {0, t.size - 1}
-    for part in np.array_split(np.arange(t.size), points // 2):
-        keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
-    pick = np.array(sorted(keep))
-    return t[pick], y[pick]

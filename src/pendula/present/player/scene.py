@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pendula.present.player.shapes import Array, SceneError, Shape, Vector, to_vector
+from pendula.present.words.units import labelled
 
 GROUND = "ground"
 LINK_KINDS = ("spring", "damper", "string")
@@ -145,7 +146,7 @@ class Signals:
     @property
     def label(self) -> str:
         """Name and unit, as on an axis."""
-        return f"{self.name} [{self.unit}]" if self.unit else self.name
+        return labelled(self.name, self.unit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,10 +32,14 @@ def sentence(text: str, kind: str = "") -> str:
     """A paragraph; lines of an error message (``Try: ...``) become sentences of it."""
     joined = " ".join(line.strip() for line in text.splitlines())
     if joined:
-        joined = joined[0].upper() + joined[1:]
-        joined += "" if joined.endswith((".", ":", "!", "?")) else "."
+        joined = capital(joined) + ("" if joined.endswith((".", ":", "!", "?")) else ".")
     attribute = f' class="{kind}"' if kind else ""
     return f"<p{attribute}>{escape(joined)}</p>"
+
+
+def capital(text: str) -> str:
+    """A text with a capital first letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def missing(reason: str) -> str:

@@ -22,10 +22,11 @@ from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.pictures import svg
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.scenery.scenes import Pose, scene_of
-from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
-from pendula.present.words.attitudes import coordinates_text, unbroken
+from pendula.present.report.html import Page, Raw, badge, capital, cell, details, missing, sentence, table, with_unit
+from pendula.present.words.attitudes import coordinates_text
 from pendula.present.words.equilibria import family_words, potential_word
-from pendula.present.words.tables import number
+from pendula.present.words.runs import outcome_of, run_facts
+from pendula.present.words.tables import number, unbroken
 from pendula.simulation.charts.attitudes import attitudes
 from pendula.simulation.trajectory import Trajectory
 from pendula.words import counted
@@ -85,7 +86,7 @@ def _poses(found: Study, all_of: Equilibria, page: Page) -> str:
 def _completeness(all_of: Equilibria) -> str:
     kind = "good" if all_of.complete == "proven" else "open"
     lines = str(all_of).splitlines()
-    reason = all_of.reason[0].upper() + all_of.reason[1:]
+    reason = capital(all_of.reason)
     where = lines[-1].strip().replace(", ...", " and so on")
     label = badge(f"completeness {all_of.complete}", kind)
     return f"<p>{label} {escape(reason)}; {escape(where)}.</p>"
@@ -316,8 +317,7 @@ def _in_short(mode: Mode, unit: str) -> str:
 def _headed(name: str) -> str:
     """The heading of a column; a bare unit denotes a frequency."""
     *words, last = name.split(" ")
-    full = name if last.endswith(("]", "ratio")) else " ".join([*words, "frequency", f"[{last}]"])
-    return full[0].upper() + full[1:]
+    return capital(name if last.endswith(("]", "ratio")) else " ".join([*words, "frequency", f"[{last}]"]))
 
 
 def _modes_table(made: Modes) -> str:
@@ -343,13 +343,13 @@ def simulation_section(found: Study, page: Page) -> str:
     if found.run is None:
         return missing(found.absent["run"])
     run, units = found.run, found.model.unit_names
-    start = f"From the initial state, for {with_unit(found.duration, units.time)}: {run.outcome}"
-    parts = [sentence(start + (f" ({run.detail})" if run.detail else ""))]
+    start = f"From the initial state, for {with_unit(found.duration, units.time)}: {outcome_of(run)}"
+    parts = [sentence(start)]
     parts.append('<div class="charts">')
     parts += [*_coordinate_charts(run), _energy_chart(run, units.energy)]
     parts.append("</div>")
     parts += [sentence(note, "small") for note in run.notes]
-    parts.append(details("Account of the run", _account(run, units.energy)))
+    parts.append(details("Account of the run", _account(run)))
     return "".join(parts)
 
 
@@ -384,16 +384,5 @@ def _energy_chart(run: Trajectory, unit: str) -> str:
     return svg.lines(energy.t, series, across=across, up=f"energy [{unit}]", title="energies over time")
 
 
-def _account(run: Trajectory, unit: str) -> str:
-    rows: list[tuple[Any, ...]] = [
-        ("Outcome", str(run.outcome)),
-        ("Stepper", f"{run.stepper} at tolerance {run.tolerance:g}"),
-        ("Equations", f"{run.system.formulation}, engine {run.system.engine}"),
-        ("Steps", f"{run.steps} accepted, {run.rejected} rejected"),
-        ("Energy drift", f"{run.energy_drift:.2e} of {with_unit(run.energy.scale, unit, 4)}"),
-    ]
-    if run.jacobi_drift is not None:
-        rows.append(("Drift of Jacobi's integral", f"{run.jacobi_drift:.2e}"))
-    if run.violation is not None:
-        rows.append(("Constraint violation", f"{run.constraint_violation:.2e}"))
-    return table(["What", "Value"], rows)
+def _account(run: Trajectory) -> str:
+    return table(["What", "Value"], [(capital(name), text) for name, text in run_facts(run)])
