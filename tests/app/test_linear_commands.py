@@ -89,7 +89,7 @@ def test_no_equilibrium_names_the_force_and_exits_with_1(pendula):
 
 
 def test_families_and_steady_motions_are_named(pendula):
-    assert "equilibria form a family along x" in pendula("equilibria", "cart-pole").out
+    assert "belong to families of equilibria along x" in pendula("equilibria", "cart-pole").out
     data = read(pendula("equilibria", "spherical-pendulum", "--rate", "phi=4", "--json"))
     swing = math.acos(9.81 / 16)  # cos(theta) = g / (l phi'^2)
     found = [e for e in data["equilibria"] if abs(abs(e["q"]["theta"]) - swing) < 1e-9]

@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 import pendula
@@ -35,19 +33,6 @@ def animation(
     speed = next((x for x in SPEEDS if lasts / x >= SHORTEST), SPEEDS[-1])
     scene = dataclasses.replace(scene_of(run, signals=signals, speed=speed), title=title)
     return Animation(name, title, scene_json(scene, compact="run", max_frames=frames), note)
-
-
-def matrix_formula(name: str, matrix: npt.NDArray[np.float64]) -> str:
-    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero. ``name`` is MathML."""
-    floor = 1e-14 * float(np.abs(matrix).max(initial=0.0))
-    rows = "".join(
-        "<mtr>" + "".join(f"<mtd><mn>{_entry(x, floor)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
-    )
-    return f'<math displaystyle="true">{name}<mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
-
-
-def _entry(x: float, floor: float) -> str:
-    return "0" if abs(x) <= floor else f"{x:.5g}".replace("-", "−")
 
 
 def symbolic_formula(name: str, matrix: sp.Matrix) -> str:

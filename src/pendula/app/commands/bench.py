@@ -33,10 +33,11 @@ def bench_command() -> None:
 def linearization_command(
     executions: int, longest: float, cases: tuple[str, ...], output: str | None, as_json: bool
 ) -> None:
-    """IFToMM benchmark: linearization of a simple 3D pendulum, and a harder companion.
+    """Linearization of a 3D pendulum (IFToMM).
 
-    Accuracy is the 2-norm of the difference between exact and true eigenvalues; time is that of all executions, each
-    of which computes the terms, the eigenvalues and a label for each.
+    The benchmark of a simple 3D pendulum, and a harder companion. Accuracy is the 2-norm of the difference between
+    exact and true eigenvalues; time is that of all executions, each of which computes the terms, the eigenvalues and a
+    label for each.
     """
     path = writable(output, "-o")
     from pendula.bench.linearization import benchmark_linearization

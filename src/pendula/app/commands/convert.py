@@ -20,12 +20,12 @@ from pendula.present.words.tables import wrapped
     "charts",
     multiple=True,
     metavar="CHART",
-    help='"quaternion", "zyz", "space xyz", "cardan", "rotation vector", ...; default: the common ones. Repeatable.',
+    help='"quaternion", "zyz", "space xyz", "cardan", "rotation vector", ...; default: common ones. May be repeated.',
 )
 @click.option(
     "--speeds",
     type=click.Choice(["rates", "body", "parent"]),
-    help="Speeds of CHART; default: rates, of quaternions the angular velocity in body axes.",
+    help="Speeds in CHART; default: rates of angles; for quaternions, the angular velocity in body axes.",
 )
 @opt.json_option
 def convert_command(

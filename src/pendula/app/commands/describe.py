@@ -14,13 +14,13 @@ from pendula.app.options import (
     json_option,
     model_argument,
     parameter_option,
+    print_or_write,
     read_model,
     state_units,
     writable,
 )
 from pendula.model.model import Model
 from pendula.present.words.tables import heading, table, wrapped
-from pendula.storage.files import write_text
 from pendula.words import counted, picked
 
 
@@ -41,13 +41,13 @@ def list_command(name: str | None, as_json: bool) -> None:
         click.echo(heading(name) + "\n")
         click.echo(_reflow(inspect.getdoc(entries[name].make) or ""))
         defaults = ", ".join(f"{k}={v}" for k, v in entries[name].arguments.items() if v is not None)
-        closing = f"Defaults: {defaults}" if defaults else "It has no arguments; pendula show lists its parameters."
+        closing = f"Defaults: {defaults}" if defaults else 'It has no arguments; "pendula show" lists its parameters.'
         click.echo("\n" + wrapped(closing))
     else:
         width = max(len(e.name) for e in chosen) + 2
         for e in chosen:
             click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
-        click.echo("\npendula list NAME shows more, pendula show NAME its bodies and joints")
+        click.echo('\n"pendula list NAME" shows more, "pendula show NAME" its bodies and joints.')
 
 
 def _reflow(text: str) -> str:
@@ -187,9 +187,4 @@ def schema_command(output: str | None) -> None:
     from pendula.model.files import schema
 
     text = json.dumps(schema(), indent=1)
-    path = writable(output, "-o")
-    if path is None:
-        click.echo(text)
-    else:
-        write_text(path, text + "\n")
-        click.echo(f"wrote {path}")
+    print_or_write(text, writable(output, "-o"))

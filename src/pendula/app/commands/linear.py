@@ -37,7 +37,7 @@ hold_option = click.option(
     "--hold",
     type=float,
     metavar="TIME",
-    help="Hold prescribed motions at their values at TIME and take them as inputs; --at then gives values.",
+    help="Hold prescribed motions at their values at TIME, as inputs; --at then takes values only.",
 )
 
 
@@ -47,13 +47,14 @@ hold_option = click.option(
 @hold_option
 @rate_option
 @at_option
-@click.option("--method", default="exact", show_default=True, help="exact derivatives, or central differences.")
-@click.option("--no-geometric", is_flag=True, help="Omit the geometric stiffness: wrong, for comparison.")
-@click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
+@click.option("--method", default="exact", show_default=True, help="exact (derivatives) or differences (central).")
+@click.option("--no-geometric", is_flag=True, help="Omit the geometric stiffness: wrong, but instructive.")
+@click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols, also from --at.")
 @click.option("--terms", is_flag=True, help="With --symbolic: every term kept, linearized or dropped, and why.")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @opt.data_option("Write all matrices and eigenvalues")
 @opt.plot_option("Write the eigenvalues in the complex plane")
+@opt.json_option
 def linearize_command(
     at: tuple[str, ...],
     hold: float | None,
@@ -77,7 +78,7 @@ def linearize_command(
     if method not in ("exact", "differences"):
         raise UsageError(f'--method must be exact or differences, found "{method}"')
     if terms and not symbolic:
-        raise UsageError("--terms tells the terms of symbolic equations; give --symbolic, too")
+        raise UsageError("--terms lists the terms of symbolic equations; give --symbolic too")
     with Progress(quiet=as_json or latex) as progress:
         asked = read_asked(**options, progress=progress)
         if symbolic and asked.system.written:
@@ -261,15 +262,18 @@ def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_js
 @rate_option
 @at_option
 @click.option("--damped", is_flag=True, help="Include damping; default: undamped modes.")
-@click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
+@click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default: 1.")
 @opt.animate_option("Write a page that plays a mode")
 @opt.data_option("Write frequencies, damping and shapes")
 @opt.plot_option("Write the shapes")
 @click.option(
-    "--response", metavar="INPUT", help="Steady response to a harmonic input of this name, or with --hold a motion."
+    "--response",
+    metavar="INPUT",
+    help="Steady response to a harmonic input of this name or, with --hold, to a prescribed motion.",
 )
 @click.option("--amplitude", type=float, default=1.0, show_default=True, help="Amplitude of the input of --response.")
 @opt.plot_option("Write the response over frequency", "--plot-response", "response_file")
+@opt.json_option
 def modes_command(
     at: tuple[str, ...],
     hold: float | None,

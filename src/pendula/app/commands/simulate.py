@@ -22,11 +22,11 @@ MOST_ROWS = 24
 @opt.engine_option
 @opt.equations_option
 @click.option("--event", "events", multiple=True, metavar="EXPR", help='Event to locate, such as "theta1 = 0 rising".')
-@click.option("--section", metavar="EXPR", help='A section of the motion, such as "theta1 = 0" (crossed rising).')
-@click.option("--section-of", metavar="NAME", help="The coordinate to plot against its speed.")
+@click.option("--section", metavar="EXPR", help='Poincare section, such as "theta1 = 0" (crossed upwards).')
+@click.option("--section-of", metavar="NAME", help="The coordinate that --plot-section draws against its speed.")
 @opt.plot_option("Write a picture of the section", "--plot-section", "section_file")
-@click.option("--integrals", is_flag=True, help="Report how well the run keeps the momenta of the mechanism.")
-@click.option("--horizon", is_flag=True, help="Find how long the run is reliable, by comparison with a tighter run.")
+@click.option("--integrals", is_flag=True, help="Report how well the run conserves the momenta of the mechanism.")
+@click.option("--horizon", is_flag=True, help="Find how long the run can be trusted, by comparison with a tighter run.")
 @click.option(
     "--quantity",
     "quantities",
@@ -34,13 +34,13 @@ MOST_ROWS = 24
     metavar="NAME",
     help="Also report, write and plot this: theta1_ddot, kinetic, lower.tip.x, a prescribed motion. May be repeated.",
 )
-@opt.data_option("Write the run, in the format of the ending")
+@opt.data_option("Write the run")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
 @click.option("--gif", metavar="FILE", help="Write a film as animated GIF (needs the extra video).")
 @click.option("--mp4", metavar="FILE", help="Write a film as MP4 (needs the extra video).")
 @click.option("--signals", metavar="NAMES", help="Signals shown first below an animation, such as theta1,lower.tip.x.")
-@click.option("--trace", metavar="POINT", help="Point whose path an animation draws, such as lower.tip; or none.")
+@click.option("--trace", metavar="POINT", help='Point whose path an animation draws, such as lower.tip, or "none".')
 @click.option("--speed", type=float, help="Speed of an animation, relative to true time; default 1.")
 @opt.json_option
 def simulate_command(
@@ -147,12 +147,8 @@ def _write(
         click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1:
         wrote += opt.draw(run, paths["--plot"], **({"quantities": quantities} if quantities else {}))
-    for option in ANIMATIONS:
-        if len(run) > 1 and paths[option] is not None:
-            from pendula.present.pictures.results import animate
-
-            animate(run, paths[option], **shown)
-            wrote.append(f"wrote {paths[option]}")
+        for option in ANIMATIONS:
+            wrote += opt.animate(run, paths[option], **shown)
     if paths["--plot-section"] is not None:
         wrote += opt.draw(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
     return wrote

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
-from pendula.app.options import draw, echo_json, file_of, plot_option, with_all
+from pendula.app.options import draw, echo_json, file_of, json_option, plot_option, with_all
 from pendula.app.point import Asked, at_option, mechanism_options, rate_option, read_asked, read_at, read_range
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
@@ -25,8 +25,9 @@ from pendula.present.words.tables import facts_lines, heading
     "--prove",
     type=click.FloatRange(0.0, min_open=True),
     metavar="SECONDS",
-    help="With --over, spend up to this time on a proof that nothing lies between the samples.",
+    help="With --over: longest time for a proof that no critical value lies between the samples.",
 )
+@json_option
 def stability_command(
     at: tuple[str, ...], over: str | None, samples: int, prove: float | None, as_json: bool, **options: Any
 ) -> None:
@@ -86,12 +87,9 @@ def _over(
 
 def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
     """The mechanism with the parameter at the low end of its range, where the continuation starts."""
-    from pendula.system.build import compile_alike
-
     name, low, _ = span
     progress.say(f"compiling with {name} = {low:g}")
-    model = asked.model.with_parameters({name: low})
-    return Asked(model, compile_alike(asked.system, model), asked.rates)
+    return asked.with_parameters({name: low})
 
 
 @click.command("floquet")
@@ -104,7 +102,8 @@ def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress
 @click.option("--over", metavar="NAME=LOW:HIGH", help="Stability boundaries of a parameter, such as omega=20:1000.")
 @click.option("--samples", default=50, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
 @click.option("--tol", default=1e-13, show_default=True, type=float, help="Tolerance of the integration.")
-@plot_option("Write multipliers (with --over, the largest)")
+@plot_option("Write the multipliers; with --over, the largest one")
+@json_option
 def floquet_command(
     at: tuple[str, ...],
     period: str | None,

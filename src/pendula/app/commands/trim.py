@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json, in_options
+from pendula.app.options import echo_json, in_options, json_option
 from pendula.app.point import Asked, mechanism_options, read_asked, read_at
 from pendula.app.progress import Progress
 from pendula.errors import NoConvergence, UsageError
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="What to solve for (may be repeated): an input; a coordinate, for a motor along it; a rate, such as phi_dot.",
 )
+@json_option
 def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """The inputs, motor torques or rates that hold a pose or a steady motion of MODEL.
 

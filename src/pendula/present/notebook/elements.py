@@ -14,6 +14,7 @@ from typing import Any
 
 from pendula.errors import PendulaError, UsageError
 from pendula.present.pictures.registry import plot_of
+from pendula.present.player.page import printable
 from pendula.present.report.html import table
 
 MOST_ROWS = 24
@@ -138,5 +139,4 @@ def framed(page: str, *, height: int, title: str) -> str:
 
 def _line(text: str) -> str:
     """Text that can be written as UTF-8, without control characters."""
-    kept = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(c if c.isprintable() or c == " " else " " for c in kept)
+    return "".join(c if c.isprintable() or c == " " else " " for c in printable(text))

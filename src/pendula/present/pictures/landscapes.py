@@ -13,6 +13,7 @@ from pendula.analysis.equilibria.landscape import Landscape, landscape
 from pendula.errors import NotSupported, UsageError
 from pendula.present.pictures.plots import FEW, INK, MUTED, dress, literally, sheet, titled
 from pendula.present.words.units import in_degrees, labelled
+from pendula.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,9 +140,7 @@ def _boxes(found: Equilibria, verdicts: Sequence[str]) -> Figure:
     _shade(ax, names, found, scale)
     heights = None if len(names) == 2 else np.full(len(found), 0.5)
     _mark(ax, names, heights, found, verdicts, scale)
-    title = (
-        f"{len(found)} found; {len(found.undecided)} undecided box{'es' * (len(found.undecided) != 1)} may hold more"
-    )
+    title = f"{len(found)} found; {counted(len(found.undecided), 'undecided box', 'undecided boxes')} may hold more"
     literally(figure.suptitle(title, x=0.012, ha="left", fontsize=13, color=INK))
     return figure
 

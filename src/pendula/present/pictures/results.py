@@ -32,6 +32,7 @@ from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 from pendula.storage.files import write_figure
+from pendula.words import counted
 
 Array = Any
 
@@ -148,10 +149,9 @@ def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
     chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
     if chosen not in usable:
         raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
-    times = "1 crossing" if len(found) == 1 else f"{len(found)} crossings"
     series = maps.SectionSeries(
         title=f"{found.system.model.name}: section",
-        subtitle=f"{found.event.name}: {times}",
+        subtitle=f"{found.event.name}: {counted(len(found), 'crossing')}",
         x=found[chosen],
         y=found[f"{chosen}_dot"],
         x_name=chosen,

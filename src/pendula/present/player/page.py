@@ -49,7 +49,7 @@ def animation_html(scene: Scene, *, max_frames: int = MAX_FRAMES) -> str:
     in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of the page to open
     it paused at that time.
     """
-    return _player(title=html.escape(_printable(scene.title)), scene=in_script(_record(scene, max_frames)))
+    return _player(title=html.escape(printable(scene.title)), scene=in_script(_record(scene, max_frames)))
 
 
 def player_page() -> str:
@@ -184,5 +184,6 @@ def in_script(record: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text that can be written as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 
 Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -163,7 +163,7 @@ def extent(shape: Shape) -> tuple[Array, float]:
             return np.array(shape.points), 0.0
         case Pivot():
             return np.array([shape.at]), 0.0
-    raise SceneError(f"{shape!r} is not a known shape")
+    raise NotSupported(f"the extent of a shape of kind {shape.kind} is not known")
 
 
 def tips(shape: Shape) -> tuple[Vector, ...]:
@@ -177,7 +177,9 @@ def tips(shape: Shape) -> tuple[Vector, ...]:
             return (shape.center,)
         case Polyline():
             return shape.points
-    return ()
+        case Pivot():
+            return ()
+    raise NotSupported(f"no points to trace are known of a shape of kind {shape.kind}")
 
 
 def _circle(shape: _Round, count: int = 24) -> Array:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from pendula.present.player.page import scene_json
 from pendula.present.player.scene import Scene
+from pendula.present.player.shapes import Array
 from pendula.present.words.tables import number
 
 LISTED = 12
@@ -99,6 +102,16 @@ def _is_numeric(column: Sequence[Any]) -> bool:
 
 def _side(numeric: bool) -> str:
     return ' class="number"' if numeric else ""
+
+
+def matrix_formula(name: str, matrix: Array) -> str:
+    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero. ``name`` is MathML."""
+    floor = 1e-14 * float(np.abs(matrix).max(initial=0.0))
+    rows = "".join(
+        "<mtr>" + "".join(f"<mtd><mn>{cell(x if abs(x) > floor else 0.0)}</mn></mtd>" for x in row) + "</mtr>"
+        for row in matrix.tolist()
+    )
+    return f'<math displaystyle="true">{name}<mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
 
 
 def badge(text: str, kind: str) -> Raw:

@@ -19,6 +19,7 @@ from pendula.present.report.motion import least_of, start_of
 from pendula.present.words.attitudes import coordinates_text, speeds_text
 from pendula.present.words.models import body_rows, force_rows, formula_groups, joint_rows
 from pendula.present.words.tables import number, unbroken
+from pendula.present.words.verdicts import pair_rows
 from pendula.simulation.charts.attitudes import attitudes
 from pendula.system.loops.mobility import mobility
 from pendula.words import counted
@@ -222,17 +223,9 @@ def certificate_section(found: Study, page: Page) -> str:
         f"Differences are relative; up to {TOLERANCE:g} is rounding"
     )
     verdict = badge("passed", "good") if made.passed else badge("failed", "bad")
-    rows = [
-        (
-            f"{p.a} – {p.b}",
-            number(p.max_difference, 3),
-            badge("agree", "good") if p.passed else badge("disagree", "bad"),
-            p.what,
-        )
-        for p in made.pairs
-    ]
+    heads, pairs = pair_rows(made)
+    rows = [(names, gap, badge(word, "good" if word == "agree" else "bad"), what) for names, gap, word, what in pairs]
     failed = [sentence(f"{p.a} and {p.b} disagree most in the {p.where}") for p in made.pairs if not p.passed]
-    head = ["Pair", "Largest difference", "Verdict", "Largest in the"]
     read = [sentence(line.strip()) for line in str(made.expressions).splitlines()]
-    pairs = details("All pairs", table(head, rows, most=20))
-    return "".join([f"<p>{verdict} {escape(words)}.</p>", *failed, *read, pairs])
+    listed = details("All pairs", table([*map(capital, heads)], rows, most=20))
+    return "".join([f"<p>{verdict} {escape(words)}.</p>", *failed, *read, listed])

@@ -1,9 +1,10 @@
-"""Verdicts on stability, over parameters and of Floquet multipliers, as text in 80 columns and as plain data."""
+"""Verdicts as text in 80 columns and as plain data: agreement of formulations, stability, Floquet multipliers."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pendula.analysis.court.agreement import Certificate
 from pendula.analysis.driven.floquet import Floquet
 from pendula.analysis.driven.study import FloquetMap
 from pendula.analysis.stability.ranges import BORDER, LOST, CriticalValue, StabilityRanges
@@ -14,6 +15,15 @@ from pendula.system.system import System
 from pendula.words import INDICATED, picked
 
 MOST_ROOTS = 24
+
+
+def pair_rows(found: Certificate) -> tuple[list[str], list[tuple[str, str, str, str]]]:
+    """Heads and rows of a table of all pairs of formulations: their largest difference, and where it is."""
+    rows = [
+        (f"{pair.a}, {pair.b}", number(pair.max_difference, 3), "agree" if pair.passed else "DISAGREE", pair.what)
+        for pair in found.pairs
+    ]
+    return ["pair", "differ by", "verdict", "largest in the"], rows
 
 
 def stability_text(found: Stability) -> str:
