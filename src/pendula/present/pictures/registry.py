@@ -53,12 +53,12 @@ def plot_of(result: Any) -> Draw:
 
 for _kind, _where, _summary in (
     ("Trajectory", "results:plot_trajectory", "coordinates, speeds and errors over time"),
-    ("Crossings", "results:plot_crossings", "a coordinate and its speed wherever an event occurred"),
-    ("Ensemble", "results:plot_ensemble", "how the coordinates of all runs spread"),
+    ("Crossings", "maps:plot_crossings", "a coordinate and its speed wherever an event occurred"),
+    ("Ensemble", "ensembles:plot_ensemble", "how the coordinates of all runs spread"),
     ("Reactions", "results:plot_reactions", "magnitudes of forces and torques by joint"),
-    ("Divergence", "results:plot_distance", "distance between two motions over time"),
-    ("Horizon", "results:plot_distance", "distance from a tighter run over time"),
-    ("Lyapunov", "results:plot_exponent", "running average of the largest Lyapunov exponent"),
+    ("Divergence", "maps:plot_distance", "distance between two motions over time"),
+    ("Horizon", "maps:plot_distance", "distance from a tighter run over time"),
+    ("Lyapunov", "maps:plot_exponent", "running average of the largest Lyapunov exponent"),
     ("Sensitivities", "modes:plot_sensitivities", "derivatives of the coordinates over time"),
     ("Model", "mechanisms:plot_mechanism", "the mechanism at its initial state"),
     ("System", "mechanisms:plot_mechanism", "the mechanism at its initial state"),

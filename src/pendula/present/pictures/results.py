@@ -9,9 +9,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from pendula.analysis.chaos.divergence import Divergence
-from pendula.analysis.chaos.horizon import Horizon
-from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.arguments import read_path
@@ -20,19 +17,14 @@ from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
 from pendula.present.notebook.figures import displayed
 from pendula.present.notebook.pages import InlinePage
-from pendula.present.pictures import maps
-from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
-from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run, titled
+from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.pictures.registry import plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
 from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
 from pendula.present.words.units import labelled
-from pendula.simulation.ensemble import Ensemble
-from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 from pendula.storage.files import write_figure
-from pendula.words import counted
 
 Array = Any
 
@@ -127,88 +119,6 @@ def plot_trajectory(trajectory: Trajectory, *, quantities: Sequence[str] = ()) -
         time_unit=layout.time_unit,
     )
     return plot_run(run)
-
-
-def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
-    """A figure of a Poincare section: a coordinate and its speed at each occurrence of an event.
-
-    Args:
-        found: one of ``run.events``.
-        of: the coordinate; default: the first that the event's expression does not contain.
-
-    Example:
-        >>> import pendula
-        >>> run = pendula.simulate("double-pendulum", 5.0, events=["theta1 = 0 rising"])
-        >>> plot_crossings(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
-        'theta2 [deg]'
-    """
-    layout = found.system.in_joints.layout
-    usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
-    if not usable:
-        raise UsageError("no coordinate of this mechanism has its own speed to draw a section with")
-    chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
-    if chosen not in usable:
-        raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
-    series = maps.SectionSeries(
-        title=f"{found.system.model.name}: section",
-        subtitle=f"{found.event.name}: {counted(len(found), 'crossing')}",
-        x=found[chosen],
-        y=found[f"{chosen}_dot"],
-        x_name=chosen,
-        y_name=f"{chosen}_dot",
-        x_unit=layout.units[chosen],
-        y_unit=layout.units[f"{chosen}_dot"],
-    )
-    return maps.plot_section(series)
-
-
-def plot_distance(found: Divergence | Horizon) -> Any:
-    """A figure of the distance between two runs over time."""
-    first = found.run if isinstance(found, Horizon) else found.first
-    what = "horizon" if isinstance(found, Horizon) else "divergence"
-    series = maps.GrowthSeries(
-        title=f"{first.system.model.name}: {what}",
-        subtitle=str(found),
-        t=found.t,
-        y=found.distance,
-        label=f"largest distance [{found.unit}]",
-        level=found.threshold,
-        mark=found.time,
-        time_unit=found.time_unit,
-    )
-    return maps.plot_growth(series)
-
-
-def plot_exponent(found: Lyapunov) -> Any:
-    """A figure of the running average of a Lyapunov exponent."""
-    series = maps.GrowthSeries(
-        title=titled(found.mechanism, "largest Lyapunov exponent"),
-        subtitle=str(found),
-        t=found.t,
-        y=found.running,
-        label=f"average up to t [1/{found.time_unit}]",
-        level=found.exponent,
-        logarithmic=False,
-        time_unit=found.time_unit,
-    )
-    return maps.plot_growth(series)
-
-
-def plot_ensemble(runs: Ensemble) -> Any:
-    """A figure of the spread of the coordinates of many runs."""
-    layout = runs.system.in_joints.layout
-    known = runs.energy_drift[np.isfinite(runs.energy_drift)]
-    drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
-    series = SpreadSeries(
-        title=f"{runs.system.model.name}: {len(runs)} runs",
-        subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
-        t=runs.t,
-        signals={n: runs[n] for n in layout.coordinates},
-        units=layout.units,
-        energy_drift=runs.energy_drift,
-        time_unit=layout.time_unit,
-    )
-    return plot_spread(series)
 
 
 def plot_reactions(found: Reactions) -> Any:
