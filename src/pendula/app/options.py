@@ -91,7 +91,7 @@ input_option = click.option(
 
 
 class PlainNumber(click.ParamType):
-    """A number in units of the model; one with a unit is answered with what to write."""
+    """A number in units of the model; the error about a number with a unit says what to write."""
 
     name = "float"
 

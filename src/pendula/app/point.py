@@ -307,13 +307,13 @@ def _pose(asked: Asked, numbers: Mapping[str, float]) -> dict[str, float]:
 
 
 def _assumed(asked: Asked, others: list[str]) -> str:
-    """What the coordinates are that ``--at`` does not give, in words."""
+    """The values of the coordinates that ``--at`` does not give, in words."""
     how = "following from the closed loops" if asked.model.closures else "at zero"
     return f"; {some(others)}, not given, {how}"
 
 
 def _moved_along(asked: Asked, found: Equilibria, numbers: Mapping[str, float]) -> dict[str, Equilibrium]:
-    """Equilibria that are there with these values in place of their own, as a free coordinate can have any value."""
+    """Equilibria that remain equilibria with these values, as a free coordinate may have any value."""
     from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
     from pendula.present.words.equilibria import joint_values

@@ -108,7 +108,7 @@ def perform(
 
 
 def exit_by(*outcomes: Outcome, ok: bool) -> None:
-    """Ends a command whose results are shown: with 130 if runs were interrupted, else with 1 if they are not ok."""
+    """Exits after the results are shown: with 130 if runs were interrupted, else with 1 if they are not ok."""
     if Outcome.INTERRUPTED in outcomes:
         sys.exit(130)
     if not ok:

@@ -11,7 +11,7 @@ from pendula.papers.types import Line
 from pendula.papers.words import in_symbols
 
 HALF = 0.5 * (1 + 1e-9)
-"""of the last printed place: what rounding may change"""
+"""largest change by rounding, in units of the last printed place"""
 STATES = 30
 """random states at which equations are compared"""
 MORE_DIGITS = 2

@@ -17,7 +17,7 @@ from pendula.present.words.models import formula_groups
 from pendula.results import Equations, Trajectory
 
 FRAMES = 240
-"""most frames of a motion in the report, which has to stay small"""
+"""largest number of frames of a motion in the report, which must stay small"""
 
 
 SHORTEST = 3.0

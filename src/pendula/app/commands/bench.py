@@ -109,8 +109,8 @@ def _remarks(found: Any, executions: int) -> list[str]:
         parts.append(f"Executed less often than {executions} times because of --longest: {', '.join(short)}.")
     if any(x.case.name == "angles" for x in found):
         parts.append(
-            "At theta = 0 the angles are singular: the labels report it, and eigenvalues are those of a regular chart, "
-            "found anew in every execution."
+            "At theta = 0 the angles are singular: the labels report it, and the eigenvalues are those of a regular "
+            "chart, which every execution finds again."
         )
     if any(x.case.problem == "companion" for x in found):
         parts.append(

@@ -93,7 +93,7 @@ def sweep_command(
         where = _model_path(asked.model, asked.path)
         model = opt.read_model(where, tuple(f"{name}={value}" for name, value in given.items()))
         system = compile_system(model, asked.formulation, engine=asked.engine)
-        if problems:  # together with what the model shows to be wrong
+        if problems:  # reported together with those that only the model reveals
             with problems.trying():
                 prepare(system, asked.over, asked.compute, asked.draws, asked.options)
             problems.raise_any()

@@ -1,4 +1,4 @@
-"""What a job is given: its options, checked one by one, and the model with them applied."""
+"""The input of a job: its options, each checked, and the model with these options applied."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_ENTRIES = 10_000
 
 
 class Tell(Protocol):
-    """What receives the progress of work."""
+    """Receives the progress of work."""
 
     def say(self, text: str) -> None:
         """What is being done now."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pendula.system.system import System
 
 MOST_NUMBERS = 60_000
-"""Numbers of one preview; of longer runs it contains every n-th sample."""
+"""Largest number of values in one preview; for longer runs it contains every n-th sample."""
 FIRST = 0.4  # seconds before the first piece: shorter runs are simply done
 OFTEN = 0.25  # seconds between two pieces at least, and ...
 SELDOM = 0.02  # ... this part of the time so far, so that there are a few hundred pieces at most

@@ -37,7 +37,7 @@ from pendula.system.switches.watching import check_names, names_of
 from pendula.system.system import System
 
 MOST_BODIES = 30
-"""Bodies up to which a page is fluent on an ordinary machine: trees and loops in the plane, chains in space."""
+"""Largest number of bodies that an ordinary machine moves smoothly: trees and planar loops, chains in space."""
 MOST_WRENCHES = 12  # bodies up to which forces in joints are part of the page
 MOST_MODES = 8
 SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this much
@@ -220,7 +220,7 @@ def _placed_spirals(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
 
 
 def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
-    """Links without strings whose length changes: those are wires or curves, and not drawn."""
+    """Links without strings of changing length, which stand for wires or curves and are not drawn."""
     strings = sum(link.kind == "string" for link in scene.links)
     wanted = [link for link in drawing.links if link["kind"] != "string"]
     return drawing.links if strings == len(drawing.links) - len(wanted) else wanted
@@ -262,7 +262,7 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
 
 
 class _SearchTooLong(PendulaError):
-    """The search for an equilibrium took longer than a page is worth."""
+    """The search for an equilibrium took too long for a page."""
 
 
 def _modes(system: System) -> dict[str, Any] | None:

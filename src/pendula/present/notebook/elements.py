@@ -41,7 +41,7 @@ def card(title: str, *parts: str) -> str:
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and what there is to say, as a table without lines."""
+    """Names and texts as a table without lines."""
     cells = "".join(
         f'<tr style="background:transparent"><th style="text-align:left;font-weight:500;{PALE};padding:.1em 1em .1em 0;'
         f'vertical-align:top;white-space:nowrap">{escape(name)}</th><td style="text-align:left;padding:.1em 0;'
@@ -65,7 +65,7 @@ def folded(summary: str, content: str) -> str:
 
 
 def text_lines(lines: Sequence[str]) -> str:
-    """Lines of text as they are in a terminal."""
+    """Lines of text as a terminal shows them."""
     text = escape("\n".join(lines))
     if not text:
         return ""
@@ -129,7 +129,7 @@ def small_png(figure: Any, dpi: float, *, tight: bool = False) -> tuple[bytes, t
 
 
 def framed(page: str, *, height: int, title: str) -> str:
-    """A whole page inside the HTML: it runs by itself, and reaches nothing of the notebook."""
+    """A whole page inside the HTML, which runs separately and cannot reach the notebook."""
     return (
         f'<iframe title="{escape(_line(title))}" sandbox="{FRAME}" loading="lazy" style="width:100%;height:{height}px;'
         f"box-sizing:border-box;border:{LINE};border-radius:6px;"

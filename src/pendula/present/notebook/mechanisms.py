@@ -21,7 +21,7 @@ from pendula.system.system import System
 from pendula.words import counted, some, told
 
 MOST_LATEX = 12_000
-"""characters of LaTeX that a notebook is given"""
+"""longest LaTeX, in characters, that a notebook gets"""
 MOST_FORMULAS = 12
 """formulas of one kind that are shown at once; more are folded"""
 
@@ -67,7 +67,7 @@ def show_system(system: System) -> str:
 
 
 def show_equations(equations: Equations) -> dict[str, Any]:
-    """The equations of motion: MathML, which browsers show by themselves, and LaTeX."""
+    """The equations of motion: MathML, which browsers render, and LaTeX."""
     title, *rest = told(equations)
     found: dict[str, Any] = {}
     latex = as_latex(equations)
@@ -81,7 +81,7 @@ def show_equations(equations: Equations) -> dict[str, Any]:
 
 
 def _brackets() -> str:
-    """The brackets of matrices, which pages draw by a style sheet, as an attribute."""
+    """The style of matrix brackets, which pages have in a style sheet, as an attribute."""
     rule = bundle.read("matrix.css").partition("{")[2].partition("}")[0]
     return " ".join(rule.split())
 

@@ -20,9 +20,9 @@ from pendula.studies.result import Sweep
 from pendula.words import counted
 
 FRAMES = 240
-"""frames of a motion in a notebook: a page of the player has some 75 kB, most of it its script"""
+"""frames of a motion in a notebook: a player page has about 75 kB, most of which is its script"""
 MOST_STATES = 4000
-"""states of a run that a notebook looks at"""
+"""largest number of states of a run that a notebook reads"""
 
 
 def show_run(run: Trajectory) -> str:
@@ -36,7 +36,7 @@ def show_run(run: Trajectory) -> str:
 
 
 def player(run: Trajectory) -> str:
-    """The player with a run, thinned to what a small page can hold; its plot where there is nothing to play."""
+    """The player with a run, thinned to fit a small page; the plot of the run if it cannot be played."""
     if len(run) < 2:
         return ""
     few = run

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pendula.errors import UsageError
+from pendula.present.player.scene import samples
 from pendula.present.thinning import thinned
 from pendula.present.words.units import in_degrees, labelled
 
@@ -60,19 +61,19 @@ class RunSeries:
     time_unit: str = "s"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", checked_signal(self.t, None, "t"))
+        object.__setattr__(self, "t", samples(self.t, (None,), "t"))
         k = self.t.size
         if k == 0:
             raise UsageError("the run has no samples")
         for name, units in (("coordinates", self.coordinate_units), ("speeds", self.speed_units)):
-            signals = {key: checked_signal(y, k, f'{name} "{key}"') for key, y in getattr(self, name).items()}
+            signals = {key: samples(y, (k,), f'{name} "{key}"') for key, y in getattr(self, name).items()}
             missing = [key for key in signals if key not in units]
             if missing:
                 raise UsageError(f'{name} "{missing[0]}" has no unit: give one, or "" if it has none')
             object.__setattr__(self, name, signals)
-        object.__setattr__(self, "energy_error", checked_signal(self.energy_error, k, "energy_error"))
+        object.__setattr__(self, "energy_error", samples(self.energy_error, (k,), "energy_error"))
         if self.violation is not None:
-            object.__setattr__(self, "violation", checked_signal(self.violation, k, "violation"))
+            object.__setattr__(self, "violation", samples(self.violation, (k,), "violation"))
 
 
 def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
@@ -246,7 +247,7 @@ def _draw_errors(ax: Axes, run: RunSeries) -> None:
     low = min((float(size.min()) for size in positive if size.size), default=FLOOR)
     ax.set_yscale("log")
     bottom, top = float(np.floor(np.log10(low) - 0.3)), float(np.log10(max(top, 10 * low)))
-    room = LEGEND_ROW * len(signals)  # the legend stands above the curves
+    room = LEGEND_ROW * len(signals)  # for the legend, above the curves
     ax.set_ylim(10.0**bottom, 10.0 ** np.ceil(bottom + (top - bottom) / (1 - room)))
     ax.minorticks_off()
     # Plain text: matplotlib's powers of ten are formulas, and the parser of formulas takes 0.1 s to load.
@@ -284,22 +285,3 @@ def literally(text: Any) -> None:
 def shortened(text: str, length: int) -> str:
     """A text cut to a length."""
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def checked_signal(value: Any, length: int | None, what: str) -> Array:
-    """A read-only copy of the finite values of a signal.
-
-    Raises:
-        UsageError: it is not an array of finite numbers of this length; the message names ``what``.
-    """
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be an array of numbers") from None
-    if array.ndim != 1 or (length is not None and array.size != length):
-        raise UsageError(f"{what} must have shape ({'k' if length is None else length},), got {array.shape}")
-    if not np.isfinite(array).all():
-        first = int(np.argmin(np.isfinite(array)))
-        raise UsageError(f"{what} is not finite (nan or inf), first in sample {first}: cut the run before it")
-    array.setflags(write=False)
-    return array

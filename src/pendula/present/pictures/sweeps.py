@@ -194,7 +194,7 @@ def _legend(ax: Axes, marks: list[Any], *, below: bool = False) -> None:
 
 
 def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array, absent: str) -> None:
-    """Regions in colours of their own, with a legend."""
+    """Regions, each in its colour, with a legend."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 

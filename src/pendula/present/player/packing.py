@@ -273,7 +273,7 @@ def traced_point(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[
 
     Free ends are tips of shapes outside of all hinges; of several, one whose path is not a straight line, of the last
     body, with the widest path. Without any, every tip is a hinge (a linkage): the middle of a rod between two moving
-    bodies has the path that tells most.
+    bodies has the most instructive path.
     """
     if scene.trace is not None:
         return [body.name for body in scene.bodies].index(scene.trace[0]), scene.trace[1]

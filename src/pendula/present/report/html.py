@@ -11,7 +11,7 @@ import numpy as np
 from pendula.present.player.page import scene_json
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array
-from pendula.present.words.tables import number
+from pendula.present.words.tables import is_number, is_numeric, number
 
 LISTED = 12
 """largest number of rows of a table by default"""
@@ -58,7 +58,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = 
     shown: list[Sequence[Any] | None] = list(rows)
     if len(rows) > most + 1:
         shown = [*rows[: most - 2], None, *rows[-2:]]
-    numeric = [_is_numeric([row[c] for row in rows]) for c in range(len(head))]
+    numeric = [is_numeric([row[c] for row in rows]) for c in range(len(head))]
     parts = [f"<caption>{escape(caption)}</caption>" if caption else "", "<thead><tr>"]
     parts += [f'<th scope="col"{_side(n)}>{cell(h)}</th>' for h, n in zip(head, numeric, strict=True)]
     parts.append("</tr></thead><tbody>")
@@ -84,20 +84,11 @@ def cell(value: Any) -> str:
         return value
     if value is None:
         return "–"
-    return escape(_minus(number(value)) if _is_number(value) else str(value))
+    return escape(_minus(number(value)) if is_number(value) else str(value))
 
 
 def _minus(text: str) -> str:
     return text.replace("-", "−")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
-
-
-def _is_numeric(column: Sequence[Any]) -> bool:
-    """Whether a column holds numbers, apart from gaps."""
-    return any(map(_is_number, column)) and all(x is None or _is_number(x) for x in column)
 
 
 def _side(numeric: bool) -> str:

@@ -14,10 +14,10 @@ from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import Mode
 from pendula.analysis.modes.modes import Modes
-from pendula.analysis.modes.words import columns_of
 from pendula.analysis.stability.verdict import Stability
 from pendula.analysis.study import Study
 from pendula.present.pictures import svg
+from pendula.present.pictures.curves import Chart, chart_html, curve
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.pictures.signals import coordinate_signals, energy_signals
@@ -35,8 +35,8 @@ from pendula.present.report.html import (
     with_unit,
 )
 from pendula.present.words.attitudes import coordinates_text
-from pendula.present.words.equilibria import family_words, named_values, potential_word, shown_value
-from pendula.present.words.linear import spectrum_rows
+from pendula.present.words.equilibria import box_words, family_words, named_values, potential_word, shown_value
+from pendula.present.words.linear import modes_rows, spectrum_rows
 from pendula.present.words.runs import outcome_of, run_facts
 from pendula.present.words.tables import number, unbroken
 from pendula.present.words.units import in_degrees, labelled
@@ -98,12 +98,8 @@ def _poses(found: Study, all_of: Equilibria, page: Page) -> str:
 
 
 def _completeness(all_of: Equilibria) -> str:
-    kind = "good" if all_of.complete == "proven" else "open"
-    lines = str(all_of).splitlines()
-    reason = capital(all_of.reason)
-    where = lines[-1].strip().replace(", ...", " and so on")
-    label = badge(f"completeness {all_of.complete}", kind)
-    return f"<p>{label} {escape(reason)}; {escape(where)}.</p>"
+    label = badge(f"completeness {all_of.complete}", "good" if all_of.complete == "proven" else "open")
+    return f"<p>{label} {escape(capital(all_of.reason))}; searched in {escape(box_words(all_of))}.</p>"
 
 
 def _equilibria_table(found: Study, all_of: Equilibria) -> str:
@@ -307,15 +303,14 @@ def _in_short(mode: Mode, unit: str) -> str:
 def _headed(name: str) -> str:
     """The heading of a column; a bare unit denotes a frequency."""
     *words, last = name.split(" ")
-    return capital(name if last.endswith(("]", "ratio")) else " ".join([*words, "frequency", f"[{last}]"]))
+    return capital(
+        name if last.endswith(("]", "ratio", "mode", "kind")) else " ".join([*words, "frequency", f"[{last}]"])
+    )
 
 
 def _modes_table(made: Modes) -> str:
-    columns = columns_of(made)
-    head = ["Mode", *map(_headed, columns), "Kind"]
-    numbers = zip(*columns.values(), strict=True)
-    rows = [(str(m.number), *row, m.kind) for m, row in zip(made.modes, numbers, strict=True)]
-    return table(head, rows, most=MOST_MODES)
+    heads, rows = modes_rows(made)
+    return table([_headed(name) for name in heads], rows, most=MOST_MODES)
 
 
 # -- simulation ---------------------------------------------------------------------------------------------
@@ -343,8 +338,9 @@ def simulation_section(found: Study, page: Page) -> str:
 
 
 def _chart(run: Trajectory, group: Signals) -> str:
-    across = f"time [{run.layout.time_unit}]"
-    return svg.lines(run.t, group.lines, across=across, up=group.label, title=f"{group.name} over time")
+    curves = tuple(curve(name, run.t, y) for name, y in group.lines.items())
+    title = capital(f"{group.name} over time")
+    return chart_html(Chart(group.name, title, labelled("time", run.layout.time_unit), group.label, curves))
 
 
 def _account(run: Trajectory) -> str:

@@ -33,7 +33,7 @@ function evenTimes(first, last, n) {
   return Float64Array.from({ length: n }, (_, k) => first + (last - first) * k / Math.max(1, n - 1));
 }
 
-/** Signals of a scene as groups of lines: packed ones on the frames' times, others with times of their own. @param {any} scene */
+/** Signals of a scene as groups of lines: packed ones at the times of the frames, others at separate times. @param {any} scene */
 async function readSignals(scene) {
   const groups = [];
   if (scene.signals) {

@@ -18,7 +18,7 @@ def coordinates_text(found: Attitude) -> str:
 
 
 def speeds_text(found: Attitude) -> str:
-    """Its speeds; those that the chart leaves undetermined are named."""
+    """The speeds of an orientation; names those that the chart leaves undetermined."""
     known = {name: x for name, x in found.speeds.items() if name not in found.undetermined}
     parts = [_listed(known, found.units)] if known else []
     parts += [f"{name} not determined" for name in found.undetermined]
@@ -30,7 +30,7 @@ def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
 
 
 def attitude_data(found: Sequence[Attitude]) -> list[dict[str, Any]]:
-    """The same as plain data, angles in radians; undetermined speeds are None."""
+    """Orientations as plain data, angles in radians; undetermined speeds are None."""
     return [
         {
             "joint": x.joint,

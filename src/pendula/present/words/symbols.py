@@ -60,7 +60,7 @@ def _constants(found: SymbolicModel) -> list[str]:
 
 
 def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
-    """The same as strings."""
+    """The linear model as plain strings."""
     try:
         conditions = [str(x) for x in found.conditions]
     except NotSupported:
@@ -108,7 +108,7 @@ def _became(term: Term) -> str:
 
 
 def terms_data(found: SymbolicModel) -> list[dict[str, Any]]:
-    """The same as strings."""
+    """Every term of the equations as plain strings."""
     return [
         {
             "equation": equation.name,
@@ -132,7 +132,7 @@ def terms_data(found: SymbolicModel) -> list[dict[str, Any]]:
 
 
 def terms_latex(found: SymbolicModel) -> str:
-    """The same as LaTeX: one ``align*`` environment for every equation."""
+    """Every term of the equations as LaTeX: one ``align*`` environment for each equation."""
     write = _Changes(LATEX).write
     blocks = []
     for equation in found.equations:

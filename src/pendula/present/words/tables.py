@@ -52,7 +52,7 @@ def number(x: Any, digits: int = 6) -> str:
 
 
 def number_pair(value: complex, digits: int = 6) -> str:
-    """A root as text, which stands for its complex conjugate too; parts that are zero are left out.
+    """A root together with its complex conjugate as text; parts that are zero are left out.
 
     Example:
         >>> number_pair(-0.125 + 3j), number_pair(3j), number_pair(-2 + 0j)
@@ -141,7 +141,7 @@ def table(
     if not headers:
         return ""
     columns = range(len(headers))
-    sides = align or "".join("r" if _is_numeric([row[c] for row in rows]) else "l" for c in columns)
+    sides = align or "".join("r" if is_numeric([row[c] for row in rows]) else "l" for c in columns)
     if len(sides) != len(headers) or set(sides) - set("lrc"):
         raise ValueError(f"align must hold one of l, r, c for each of {len(headers)} columns, got {align!r}")
     head = [_clean(text) for text in headers]
@@ -150,7 +150,7 @@ def table(
     natural = [max(1, *(display_width(line[c]) for line in [head, *body])) for c in columns]
     least = []
     for c in columns:
-        fixed = [display_width(body[r][c]) for r in range(len(rows)) if _is_number(rows[r][c])]
+        fixed = [display_width(body[r][c]) for r in range(len(rows)) if is_number(rows[r][c])]
         least.append(min(width, max(min(natural[c], NARROW), *fixed, 1)))
     blocks = []
     for block in _blocks(least, width):
@@ -174,13 +174,15 @@ def _char_width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell holds a number."""
     return isinstance(cell, numbers.Number) and not isinstance(cell, (bool, Decimal))
 
 
-def _is_numeric(column: Sequence[Any]) -> bool:
+def is_numeric(column: Sequence[Any]) -> bool:
+    """Whether a column holds numbers, apart from gaps."""
     given = [cell for cell in column if cell is not None]
-    return bool(given) and all(_is_number(cell) for cell in given)
+    return bool(given) and all(is_number(cell) for cell in given)
 
 
 def _cell(cell: Any, digits: int) -> str:
@@ -188,7 +190,7 @@ def _cell(cell: Any, digits: int) -> str:
         return "-"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return number(cell, digits) if _is_number(cell) else _clean(str(cell))
+    return number(cell, digits) if is_number(cell) else _clean(str(cell))
 
 
 def _clean(text: str) -> str:

@@ -195,7 +195,7 @@ def floquet_over_text(found: FloquetMap) -> str:
 
 
 def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
-    """The same as plain data."""
+    """Verdicts and boundaries over a parameter as plain data."""
     return {
         **picked(found, "parameter values radius"),
         "verdicts": list(found.verdicts),

@@ -89,7 +89,7 @@ export function createEvents(toy) {
   function stopAt(one) {
     mechanism.rewind(one.x, one.values);
     counts[one.kind] = 0;
-    toy.halt(`stopped: ${one.name}, at ${short(one.x, 6)}${spaced(record.units.time)}. Play goes on from here.`);
+    toy.halt(`stopped: ${one.name}, at ${short(one.x, 6)}${spaced(record.units.time)}. Play continues from here.`);
   }
 
   const rows = rules.map((/** @type {any} */ rule) => {
