@@ -318,7 +318,7 @@ def modes_command(
             from pendula.analysis.modes.harmonic import harmonic_response
 
             answer = harmonic_response(model, response, amplitude=amplitude)
-        wrote = _draw(asked, found, answer, paths, 1 if chosen_mode is None else chosen_mode)
+        wrote = _draw(found, answer, paths, 1 if chosen_mode is None else chosen_mode)
     if as_json:
         data = point_data(asked, chosen)
         opt.echo_json(found.as_dict() | data | ({} if answer is None else {"response": _response_data(answer)}))
@@ -333,7 +333,7 @@ def modes_command(
     click.echo("\n".join([*lines, *wrote]))
 
 
-def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
+def _draw(found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
     """Writes the requested files."""
     page = paths["--animate"]
     if page is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -202,6 +202,3 @@ def at_texts(options: Options) -> tuple[str, ...]:
     if isinstance(at, bool) or not isinstance(at, (int, str)):
         raise UsageError(f"at must be the number of an equilibrium, or a table of values, found {_shown(at)}")
     return (str(at),)
-
-
-Perform = Callable[..., dict[str, Any]]

@@ -30,13 +30,12 @@ class Preview:
     Args:
         tell: where pieces go.
         system: that moves.
-        parameters: its parameters; None for those of the model.
         samples: their number in the whole run.
         t_end: the time at which the run is to end.
     """
 
-    def __init__(self, tell: Tell, system: System, samples: int, t_end: float, parameters: Array | None = None) -> None:
-        self._tell, self._system, self._parameters = tell, system, parameters
+    def __init__(self, tell: Tell, system: System, samples: int, t_end: float) -> None:
+        self._tell, self._system = tell, system
         layout = system.in_joints.layout
         width = 1 + len(layout.coordinates)
         self._stride = -(-samples * width // MOST_NUMBERS)
@@ -60,7 +59,7 @@ class Preview:
         chosen = np.arange(-self._count % self._stride, len(t), self._stride)
         self._count += len(t)
         if chosen.size:
-            rows = self._system.in_joints.read(q[chosen], v[chosen], t[chosen], parameters=self._parameters)[0]
+            rows = self._system.in_joints.read(q[chosen], v[chosen], t[chosen])[0]
             self._t += [_short(x) for x in t[chosen].tolist()]
             self._q += [[_short(x) for x in row] for row in rows.tolist()]
         now = time.monotonic()

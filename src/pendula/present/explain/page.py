@@ -78,12 +78,12 @@ class _Writer:
     def chapter(self, number: int, chapter: Chapter) -> str:
         """One section of the page."""
         words = "".join(f"<p>{prose(text)}</p>" for text in chapter.words)
-        steps = "".join(self._step(f"{number}.{k}", step) for k, step in enumerate(chapter.steps, 1))
+        steps = "".join(map(self._step, chapter.steps))
         name = f"chapter-{number}"
         head = f'<h2 id="{name}-title">{number}. {escape(chapter.title)}</h2>'
         return f'<section id="{name}" aria-labelledby="{name}-title">{head}{words}{steps}</section>'
 
-    def _step(self, number: str, step: Step) -> str:
+    def _step(self, step: Step) -> str:
         inside = "".join(f"<p>{prose(text)}</p>" for text in step.words)
         if step.picture is not None:
             drawing = self.sketch.draw(step.picture)

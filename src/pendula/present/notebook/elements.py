@@ -52,9 +52,9 @@ def facts(rows: Sequence[tuple[str, str]]) -> str:
     return f'<table style="border-collapse:collapse;border:none;margin:.2em 0 .5em">{cells}</table>' if cells else ""
 
 
-def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = "") -> str:
+def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table; long ones are cut in the middle."""
-    return table(heads, rows, caption=caption, most=MOST_ROWS).replace(' tabindex="0"', "") if rows else ""
+    return table(heads, rows, most=MOST_ROWS).replace(' tabindex="0"', "") if rows else ""
 
 
 def folded(summary: str, content: str) -> str:

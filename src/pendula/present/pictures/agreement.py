@@ -21,7 +21,7 @@ def plot_certificate(found: Certificate) -> Figure:
     """A figure of the largest relative difference of each pair of formulations, and the tolerance."""
     names = [f"{pair.a} - {pair.b}" for pair in found.pairs]
     sizes = [max(pair.max_difference, SMALLEST) for pair in found.pairs]
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 1.6 + 0.32 * len(names))
     colors = [FEW[2] if pair.passed else FEW[1] for pair in found.pairs]
     ax.barh(np.arange(len(names)), sizes, color=colors, left=SMALLEST / 10)
@@ -40,7 +40,7 @@ def plot_certificate(found: Certificate) -> Figure:
 def plot_comparison(found: Comparison) -> Figure:
     """A figure of the given equations and the model at the counterexample; empty if they agree."""
     shown = found.differences[:12]
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 2.0 + 0.5 * max(len(shown), 1))
     places = np.arange(len(shown))
     ax.barh(places - 0.2, [d.ours for d in shown], 0.38, color=FEW[0], label="the model")

@@ -22,7 +22,7 @@ FAINT = 1e-6
 """of the first shade: where shading begins"""
 
 
-def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
+def plot_chart(found: StabilityChart) -> Figure:
     """Figure of a chart: stable regions white, unstable ones shaded by their growth, refined border points in ink.
 
     Example:
@@ -36,7 +36,7 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     rate = f" [1/{found.system.layout.time_unit}]" if found.system is not None else ""
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(8.0, 6.0)
     growth = np.where(found.stable == 0, _growth(found), 0.0)
     shades = LinearSegmentedColormap.from_list("growth", ["#fbe8dd", "#f2b896", FEW[1]])

@@ -38,7 +38,7 @@ def _mechanism(space: StateSpace) -> Any:
     return None if space.linear is None else space.linear.system
 
 
-def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
+def plot_bode(found: Bode) -> Figure:
     """Figure of a frequency response: magnitudes in decibel and phases in degrees, over rad/s with Hz on top.
 
     Example:
@@ -47,7 +47,7 @@ def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
         >>> [ax.get_ylabel() for ax in figure.axes]
         ['magnitude [dB]', 'phase [deg]']
     """
-    figure, axes = sheet(2, dpi)
+    figure, axes = sheet(2)
     pairs = list(found.pairs())[:MOST_LINES]
     unit = found.space.time_unit
     for (of, by), color in zip(pairs, line_colors(len(pairs)), strict=True):
@@ -73,7 +73,7 @@ def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
     return figure
 
 
-def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
+def plot_margins(found: Margins) -> Figure:
     """Figure of a loop over frequency, with bars from 0 dB at phase crossings and from -180 deg at gain crossings.
 
     Example:
@@ -84,7 +84,7 @@ def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
         ['magnitude [dB]', 'phase [deg]']
     """
     bode = found.bode()
-    figure = plot_bode(bode, dpi=dpi)
+    figure = plot_bode(bode)
     size, phase = figure.axes[:2]
     (pair,) = bode.pairs()
     size.axhline(0.0, color=MUTED, lw=0.8)
@@ -123,7 +123,7 @@ def _from_hertz(hertz: Any) -> Any:
     return hertz * 2 * np.pi
 
 
-def plot_step(found: StepResponse, *, dpi: float = 110) -> Figure:
+def plot_step(found: StepResponse) -> Figure:
     """Figure of step responses over time: a panel for each unit; held values as steps in discrete time.
 
     Example:
@@ -133,7 +133,7 @@ def plot_step(found: StepResponse, *, dpi: float = 110) -> Figure:
     """
     space = found.space
     kinds = list(dict.fromkeys(space.units.get(name, "") for name in space.outputs))
-    figure, axes = sheet(len(kinds), dpi)
+    figure, axes = sheet(len(kinds))
     for ax, unit in zip(axes, kinds, strict=True):
         pairs = [(of, by) for of, by in found.pairs() if space.units.get(of, "") == unit][:MOST_LINES]
         for pair, color in zip(pairs, line_colors(len(pairs)), strict=True):
@@ -149,7 +149,7 @@ def plot_step(found: StepResponse, *, dpi: float = 110) -> Figure:
     return figure
 
 
-def plot_locus(found: RootLocus, *, dpi: float = 110) -> Figure:
+def plot_locus(found: RootLocus) -> Figure:
     """Figure of a root locus: a line for each pole, crosses without feedback, circles at zeros.
 
     Example:
@@ -158,7 +158,7 @@ def plot_locus(found: RootLocus, *, dpi: float = 110) -> Figure:
         >>> len(figure.axes)
         1
     """
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     size = max(float(np.abs(found.poles[0]).max()), 1e-12)
     limit = 3.0 * max(size, float(np.abs(found.zeros).max(initial=0.0)))
@@ -193,7 +193,7 @@ def _frame(ax: Axes, space: StateSpace, limit: float) -> None:
         shade_unstable(ax)
 
 
-def plot_gain(found: Gain, *, dpi: float = 110) -> Figure:
+def plot_gain(found: Gain) -> Figure:
     """Figure of the poles without and with feedback.
 
     Example:
@@ -202,16 +202,16 @@ def plot_gain(found: Gain, *, dpi: float = 110) -> Figure:
         >>> len(plot_gain(gain).axes)
         1
     """
-    return _two_sets(found.space, found.poles, "with feedback", "poles of the closed loop", dpi)
+    return _two_sets(found.space, found.poles, "with feedback", "poles of the closed loop")
 
 
-def plot_estimator(found: Estimator, *, dpi: float = 110) -> Figure:
+def plot_estimator(found: Estimator) -> Figure:
     """Figure of the poles of the mechanism and of the error of the estimate."""
-    return _two_sets(found.space, found.poles, "error of the estimate", "poles of the Kalman filter", dpi)
+    return _two_sets(found.space, found.poles, "error of the estimate", "poles of the Kalman filter")
 
 
-def _two_sets(space: StateSpace, poles: Any, label: str, title: str, dpi: float) -> Figure:
-    figure, (ax,) = sheet(1, dpi)
+def _two_sets(space: StateSpace, poles: Any, label: str, title: str) -> Figure:
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     before = space.poles
     ax.plot(before.real, before.imag, "x", color=FEW[1], ms=8, ls="", label="mechanism alone")
@@ -223,7 +223,7 @@ def _two_sets(space: StateSpace, poles: Any, label: str, title: str, dpi: float)
     return figure
 
 
-def plot_reach(found: Reach, *, dpi: float = 110) -> Figure:
+def plot_reach(found: Reach) -> Figure:
     """Figure of the margins of controllability or observability, eigenvalue by eigenvalue.
 
     Example:
@@ -231,7 +231,7 @@ def plot_reach(found: Reach, *, dpi: float = 110) -> Figure:
         >>> len(plot_reach(pendula.linearize("cart-pole", {"theta": 0}).controllability()).axes)
         1
     """
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(8.0, 1.6 + 0.4 * len(found.margins))
     sizes = np.maximum(found.margins, 1e-17)
     at = np.arange(len(sizes))[::-1]

@@ -20,7 +20,7 @@ MOST_PANELS = 8
 SINGLE_RUNS = 12  # drawn as thin lines
 
 
-def plot_ensemble(runs: Ensemble, *, dpi: float = 110) -> Figure:
+def plot_ensemble(runs: Ensemble) -> Figure:
     """Figure of many runs: for each coordinate its median, the bands of 50 % and 90 % of the runs, and some runs.
 
     The last panel shows the energy drift of all runs, in ascending order. With a single sample, histograms replace the
@@ -28,7 +28,7 @@ def plot_ensemble(runs: Ensemble, *, dpi: float = 110) -> Figure:
     """
     layout = runs.system.in_joints.layout
     names = layout.coordinates[:MOST_PANELS]
-    figure, axes = sheet(len(names) + 1, dpi, shared=False)
+    figure, axes = sheet(len(names) + 1, shared=False)
     for index, (ax, name) in enumerate(zip(axes, names, strict=False)):
         values, unit = in_degrees(runs[name], layout.units[name])
         draw = _draw_bands if len(runs.t) > 1 else _draw_histogram

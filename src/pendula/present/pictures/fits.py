@@ -17,7 +17,7 @@ MOST = 4
 """columns that are drawn"""
 
 
-def plot_fit(found: Fit, *, dpi: float = 110) -> Figure:
+def plot_fit(found: Fit) -> Figure:
     """Figure of a fit: each measured column with the fitted motion, and its residuals in units of the noise.
 
     Example:
@@ -28,7 +28,7 @@ def plot_fit(found: Fit, *, dpi: float = 110) -> Figure:
         ['theta [deg]', 'residual / noise']
     """
     shown = found.series[:MOST]
-    figure, axes = sheet(2 * len(shown), dpi, shared=False)
+    figure, axes = sheet(2 * len(shown), shared=False)
     several = len({s.source for s in found.series}) > 1
     for k, series in enumerate(shown):
         upper, lower = axes[2 * k], axes[2 * k + 1]

@@ -29,8 +29,6 @@ def plot_landscape(
     drawn: Landscape,
     found: Equilibria,
     verdicts: Sequence[str],
-    *,
-    dpi: float = 110,
 ) -> Figure:
     """Figure of a potential: a curve, or contours over two coordinates; equilibria are marked by their verdict.
 
@@ -38,11 +36,10 @@ def plot_landscape(
         drawn: the potential.
         found: the equilibria.
         verdicts: verdict on each of them.
-        dpi: dots per inch.
     """
     from matplotlib.ticker import MultipleLocator
 
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.2 if len(drawn.axes) == 1 else 6.4)
     scale, labels = _axes_of(drawn.names, drawn.units)
     what = f"{'effective ' if drawn.steady else ''}potential [{drawn.energy_unit}]"
@@ -129,7 +126,7 @@ def _boxes(found: Equilibria, verdicts: Sequence[str]) -> Figure:
     order = sorted(ranges, key=lambda name: np.ptp(ends[name]) / ranges[name], reverse=True)
     names = [name for name in found.box if name in order[:2]]
     scale, labels = _axes_of(names, [found.units[name] for name in names])
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 6.4 if len(names) == 2 else 2.4)
     literally(ax.set_xlabel(labels[0]))
     ax.set_xlim(*scale[0](np.array(found.box[names[0]])))

@@ -55,7 +55,7 @@ def plot_crossings(found: Crossings, *, of: str | None = None) -> Figure:
     if chosen not in usable:
         raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
     speed = f"{chosen}_dot"
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     x, unit = in_degrees(found[chosen], layout.units[chosen])
     if unit == "deg":
@@ -90,7 +90,7 @@ def plot_exponent(found: Lyapunov) -> Figure:
 
 def _over_time(t: Array, y: Array, label: str, time_unit: str, *, level: float) -> tuple[Figure, Axes]:
     """A figure of one signal over time with a level marked."""
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.5)
     ax.plot(*thinned(t, y, POINTS), color=FEW[0], lw=1.3)
     ax.axhline(level, color=FEW[1], lw=1.0, ls="--")

@@ -22,6 +22,7 @@ from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
 from pendula.present.pictures.plots import (
+    DPI,
     FEW,
     LEGEND_LINES,
     MUTED,
@@ -119,7 +120,7 @@ def _at_rest(motion: ModeMotion) -> Scene:
     return scene_of(Pose(motion.system, motion.rest[None], motion.parameters))
 
 
-def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: bool = False, dpi: float = 110) -> Figure:
+def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: bool = False) -> Figure:
     """Figure of mode shapes, one panel for each: the deflected mechanism over the one at rest, in grey.
 
     Modes are scaled by their displacements: the point that moves most moves by a fifth of the mechanism's size.
@@ -140,7 +141,7 @@ def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: boo
         raise UsageError("no modes were chosen to be drawn")
     shown = [found[number] for number in chosen]
     scenes = None if stems else _deflected(found, chosen)
-    figure = _stems(found, shown, dpi) if scenes is None else _shapes(scenes, dpi)
+    figure = _stems(found, shown) if scenes is None else _shapes(scenes)
     for ax, mode in zip(figure.axes, shown, strict=True):
         what = mode.kind if mode.frequency is None else f"{mode.frequency:.5g} rad/{found.time_unit}"
         literally(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
@@ -159,14 +160,14 @@ def _deflected(found: Modes, numbers: Sequence[int]) -> list[Scene] | None:
         return None
 
 
-def _shapes(scenes: Sequence[Scene], dpi: float) -> Figure:
+def _shapes(scenes: Sequence[Scene]) -> Figure:
     """The mechanism at its largest deflection; a quarter of a period later paler, if it is not at rest then."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     columns = min(3, len(scenes))
     rows = -(-len(scenes) // columns)
-    figure = Figure(figsize=(9.0, 0.8 + 3.1 * rows), dpi=dpi, layout="constrained", facecolor="white")
+    figure = Figure(figsize=(9.0, 0.8 + 3.1 * rows), dpi=DPI, layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     for k, scene in enumerate(scenes):
         ax = figure.add_subplot(rows, columns, k + 1, aspect="equal", adjustable="datalim")
@@ -189,8 +190,8 @@ def _pairs(scene: Scene) -> list[tuple[SceneBody, SceneBody]]:
     return list(zip(scene.bodies, scene.rest.bodies, strict=True)) if scene.rest is not None else []
 
 
-def _stems(found: Modes, shown: Sequence[Mode], dpi: float) -> Figure:
-    figure, axes = sheet(len(shown), dpi)
+def _stems(found: Modes, shown: Sequence[Mode]) -> Figure:
+    figure, axes = sheet(len(shown))
     for ax, mode in zip(axes, shown, strict=True):
         names, values, units = named_shape(mode, found.linear)
         _draw_shape(ax, names, values, units)
@@ -220,7 +221,7 @@ def _name_ticks(ax: Axes, names: Sequence[str]) -> None:
     ax.set_xticks(pick, labels=labels)
 
 
-def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
+def plot_response(found: HarmonicResponse) -> Figure:
     """Figure of a frequency response: amplitudes by unit, and phases.
 
     Resonances are marked; an unbounded response is not drawn.
@@ -234,7 +235,7 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
     """
     names = found.linear.coordinates
     kinds = list(dict.fromkeys(found.linear.units.get(n, "") for n in names))
-    figure, axes = sheet(len(kinds) + 1, dpi)
+    figure, axes = sheet(len(kinds) + 1)
     colors = dict(zip(names, line_colors(len(names)), strict=True))
     sizes = np.where(np.isfinite(found.amplitudes), found.amplitudes, np.nan)
     for ax, unit in zip(axes, kinds, strict=False):
@@ -280,7 +281,7 @@ def plot_forced_response(found: ForcedResponse) -> Figure:
 def _small_motion(found: FreeResponse | ForcedResponse, title: str, *, envelopes: bool = False) -> Figure:
     names, units = found.linear.coordinates, found.linear.units
     kinds = list(dict.fromkeys(units.get(n, "") for n in names))
-    figure, axes = sheet(len(kinds), 110)
+    figure, axes = sheet(len(kinds))
     for ax, unit in zip(axes, kinds, strict=True):
         group = [k for k, n in enumerate(names) if units.get(n, "") == unit]
         for k, color in zip(group, line_colors(len(group)), strict=True):
@@ -302,7 +303,7 @@ def plot_sensitivities(found: Sensitivities) -> Figure:
     for by in found.names:
         for of in found.layout.coordinates:
             units.setdefault(found.unit(of, by), []).append((of, by))
-    figure, axes = sheet(min(len(units), 12), 110)
+    figure, axes = sheet(min(len(units), 12))
     for ax, (unit, group) in zip(axes, units.items(), strict=False):
         for pair, color in zip(group, line_colors(len(group)), strict=True):
             ax.plot(found.t, found[pair], color=color, lw=1.2)
@@ -316,7 +317,7 @@ def plot_sensitivities(found: Sensitivities) -> Figure:
 
 def plot_linear_range(found: LinearRange) -> Figure:
     """Figure of the error of a linear model over the amplitude of the motion."""
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.2)
     drawn = np.isfinite(found.errors) & (found.errors > 0)
     ax.loglog(found.amplitudes[drawn], 100 * found.errors[drawn], "o-", color=FEW[0], lw=1.3, ms=5)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MARKS = {"physical": ("o", FEW[0]), "zero": ("s", FEW[4]), "artefact": ("x", FEW[1])}
 
 
-def plot_spectrum(found: Spectrum, *, dpi: float = 110) -> Figure:
+def plot_spectrum(found: Spectrum) -> Figure:
     """Figure of all finite eigenvalues in the complex plane, by label; the unstable half is shaded."""
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     unit = found.model.at.layout.time_unit
     roots = [r for r in found.eigenvalues if np.isfinite(r.value)]
@@ -57,7 +57,7 @@ def plot_linear(found: LinearModel | Pencil) -> Figure:
 
 def plot_linear_many(found: LinearModels) -> Figure:
     """Figure of the eigenvalues of all cases, dark to bright in their order."""
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     cases, roots = np.nonzero(np.isfinite(found.values))
     values = found.values[cases, roots]
@@ -82,7 +82,7 @@ def plot_stability(found: Stability) -> Figure:
 def plot_ranges(found: StabilityRanges) -> Figure:
     """Figure of the verdicts over a parameter, and of its critical values."""
     verdicts = list(dict.fromkeys(part.verdict for part in found.ranges))
-    figure, (ax,) = sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 1.8 + 0.5 * len(verdicts))
     for part in found.ranges:
         color = FEW[1] if part.verdict == "unstable" else FEW[2] if "stable" in part.verdict else FEW[3]
@@ -108,20 +108,20 @@ def shade_unstable(ax: Axes) -> None:
     ax.axhline(0, color=MUTED, lw=0.9)
 
 
-def plot_multipliers(found: Floquet, *, dpi: float = 110) -> Figure:
+def plot_multipliers(found: Floquet) -> Figure:
     """Figure of Floquet multipliers next to the unit circle."""
-    figure = _on_circle(found.multipliers, found.verdict, titled(found.mechanism, "Floquet multipliers"), dpi)
+    figure = _on_circle(found.multipliers, found.verdict, titled(found.mechanism, "Floquet multipliers"))
     return figure
 
 
 def plot_boundary(found: FloquetBoundary) -> Figure:
     """Figure of the multipliers at a stability boundary."""
     title = titled(found.mechanism, f"Floquet multipliers at {found.parameter} = {found.value:.6g}")
-    return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title, 110)
+    return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title)
 
 
-def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
-    figure, (ax,) = sheet(1, dpi)
+def _on_circle(multipliers: Any, words: str, title: str) -> Figure:
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(6.4, 6.0)
     turn = np.linspace(0, 2 * np.pi, 361)
     ax.plot(np.cos(turn), np.sin(turn), color=MUTED, lw=1.0)
@@ -135,9 +135,9 @@ def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
     return figure
 
 
-def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
+def plot_floquet_over(found: FloquetMap) -> Figure:
     """Figure of the largest multiplier over a parameter; stable ranges are shaded, their boundaries marked."""
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.2)
     x = np.concatenate([found.values, [limit.value for limit in found.boundaries]])
     y = np.concatenate([found.radius, [float(np.abs(limit.at_boundary).max()) for limit in found.boundaries]])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+DPI = 110  # dots per inch
 LEGEND_LINES = 12  # more lines get a colour bar instead of a legend
 POINTS = 4000  # per line; longer runs are thinned to the minimum and maximum of each bin
 LEGEND_ROW = 0.15  # share of the height of the error panel for each row of its legend
@@ -76,7 +77,7 @@ class RunSeries:
             object.__setattr__(self, "violation", samples(self.violation, (k,), "violation"))
 
 
-def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
+def plot_run(run: RunSeries, *, dpi: float = DPI) -> Figure:
     """Figure of a run: a panel for each unit of coordinates and of rates, and one for the errors.
 
     Args:
@@ -84,7 +85,7 @@ def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
         dpi: dots per inch.
     """
     panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
-    figure, axes = sheet(len(panels) + 1, dpi, layout=None)
+    figure, axes = sheet(len(panels) + 1, dpi=dpi, layout=None)
     for ax, (unit, signals) in zip(axes, panels, strict=False):
         _draw_signals(figure, ax, run.t, unit, signals)
     _draw_errors(axes[-1], run)
@@ -104,14 +105,14 @@ class ForceSeries:
     time_unit: str = "s"
 
 
-def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
+def plot_forces(series: ForceSeries, *, dpi: float = DPI) -> Figure:
     """Figure of forces: one panel for each kind, one line for each joint or motor.
 
     Args:
         series: the signals.
         dpi: dots per inch.
     """
-    figure, axes = sheet(len(series.panels), dpi, layout=None)
+    figure, axes = sheet(len(series.panels), dpi=dpi, layout=None)
     for ax, (label, signals) in zip(axes, series.panels.items(), strict=True):
         _draw_signals(figure, ax, series.t, "", signals)
         literally(ax.set_ylabel(label))
@@ -121,7 +122,7 @@ def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
 
 
 def sheet(
-    count: int, dpi: float, *, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
+    count: int, *, dpi: float = DPI, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple[Figure, list[Axes]]:
     """An empty figure with stacked panels, by default with a shared x axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

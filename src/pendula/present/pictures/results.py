@@ -33,7 +33,7 @@ PLAYER_HEIGHT = 640
 FILMS = (".gif", ".mp4")
 
 
-def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
+def plot(result: Any, path: str | Path | None = None, *, dpi: float | None = None, **options: Any) -> Any:
     """A figure of any result, or of a model; written to a file if a path is given.
 
     A notebook shows the figure if it is the value of a cell, once; nothing keeps it open.
@@ -44,6 +44,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     Args:
         result: a result, a model, or the name of a library mechanism.
         path: the file to write; its suffix selects the format: .png, .svg, .pdf, ...
+        dpi: dots per inch; default: 110, or those of the plot.
         options: of this kind of plot: ``numbers`` of modes, the coordinate ``of`` a section of a run, ...
 
     Raises:
@@ -64,6 +65,8 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     except TypeError as error:
         raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
     figure = draw(result, **options)
+    if dpi is not None:
+        figure.set_dpi(dpi)
     if path is not None:
         save_figure(figure, read_path(path, "path"))
     return displayed(figure)

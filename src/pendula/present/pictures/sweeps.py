@@ -32,16 +32,13 @@ EVENT_TITLES = {"first_t": "time of the first event", "first": "which event is f
 UNKNOWN = "#eef0f3"
 
 
-def plot_sweep(
-    found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None, dpi: float = 110
-) -> Figure:
+def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None) -> Figure:
     """Figure of one result of a study: a map over two axes, a curve over one, a histogram of random draws.
 
     Args:
         found: the study.
         quantity: the result; default: the one that the study was probably made for.
         at: values of axes (the nearest is taken), so that one or two remain; of further dimensions, numbers from 0.
-        dpi: dots per inch.
 
     Raises:
         UsageError: there is no such result, or more than two axes remain.
@@ -59,7 +56,7 @@ def plot_sweep(
     if len(dims) > 2:
         left = some([f"{dim} ({n})" for dim, n in zip(dims, values.shape, strict=True)])
         raise UsageError(f'plot: "{name}" is over {left}; give at={{...}} so that one or two axes remain')
-    figure, (ax,) = sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(8.0, 6.0 if len(dims) == 2 else 4.2)
     if len(dims) == 2:
         _draw_map(figure, ax, found, name, values, dims)

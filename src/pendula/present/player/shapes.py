@@ -19,6 +19,8 @@ from pendula.errors import NotSupported, UsageError
 Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
 
+RIM = 24  # points of the rim of a disc or ring that bound it
+
 
 class SceneError(UsageError, ValueError):
     """The description of a picture is wrong; the message says which element, what was found and what was expected."""
@@ -182,11 +184,12 @@ def tips(shape: Shape) -> tuple[Vector, ...]:
     raise NotSupported(f"no points to trace are known of a shape of kind {shape.kind}")
 
 
-def _circle(shape: _Round, count: int = 24) -> Array:
+def _circle(shape: _Round) -> Array:
+    """Points of the rim of a disc or ring."""
     n = np.asarray(shape.normal)
     e1 = np.cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.8 else (0.0, 1.0, 0.0))
     e1 /= np.linalg.norm(e1)
-    phi = np.linspace(0.0, 2 * np.pi, count, endpoint=False)[:, None]
+    phi = np.linspace(0.0, 2 * np.pi, RIM, endpoint=False)[:, None]
     points: Array = np.cos(phi) * e1 + np.sin(phi) * np.cross(n, e1)
     return np.asarray(shape.center) + shape.radius * points
 

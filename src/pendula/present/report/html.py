@@ -13,6 +13,8 @@ from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array
 from pendula.present.words.tables import is_number, is_numeric, number
 
+MOST_FRAMES = 900
+"""largest number of frames of a motion in a report"""
 LISTED = 12
 """largest number of rows of a table by default"""
 
@@ -23,10 +25,10 @@ class Page:
     def __init__(self) -> None:
         self.scenes: list[str] = []
 
-    def player(self, scene: Scene, *, kind: str, max_frames: int = 900) -> str:
+    def player(self, scene: Scene, *, kind: str) -> str:
         """The element of a player that shows a scene; ``kind`` is ``run``, ``mode`` or ``pose``."""
         name = f"scene-{len(self.scenes) + 1}"
-        text = scene_json(scene, compact=kind, max_frames=max_frames)
+        text = scene_json(scene, compact=kind, max_frames=MOST_FRAMES)
         self.scenes.append(f'<script type="application/json" id="{name}">{text}</script>')
         return f'<div class="player {kind}" data-scene="{name}" data-title="{escape(scene.title)}"></div>'
 

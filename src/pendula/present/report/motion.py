@@ -234,7 +234,11 @@ def spectrum_section(found: Study, page: Page) -> str:
     ]
     heads, rows = spectrum_rows(found.spectrum)
     picture = svg.complex_plane(roots, unit=f"1/{unit}", title="Eigenvalues in the complex plane")
-    listed = table([*map(capital, heads)], [(_typeset(value), *row) for value, *row in rows], most=MOST_ROOTS)
+    listed = table(
+        [*map(capital, heads)],
+        [(_typeset(value), times, _typeset(error), label) for value, times, error, label in rows],
+        most=MOST_ROOTS,
+    )
     said = "To the right of the imaginary axis (shaded) motions grow"
     if len(rows) <= FEW_ROOTS:
         parts.append(f'<div class="pair">{picture}<div>{listed}</div></div>{sentence(said, "small")}')
