@@ -72,14 +72,14 @@ def _report(asked: Asked, found: Trim) -> str:
 
     layout = found.state.layout
     state = found.state.as_dict()
-    facts = [("holds", named_values({n: x for n, x in state.items() if x or n in layout.coordinates}, layout.units))]
+    facts = [("held", named_values({n: x for n, x in state.items() if x or n in layout.coordinates}, layout.units))]
     facts += [(_kind(asked, name), _value(found, name)) for name in found.values]
     facts += [("also", f"{n} = {number(x)} {found.units[n]}") for n, x in found.also.items()]
     others = {n: x for n, x in found.inputs.items() if n not in found.values}
     if others:
         facts.append(("other inputs", ", ".join(f"{n} = {number(x)}" for n, x in others.items())))
     facts.append(("residual", f"{number(found.residual, 2)} of a typical force"))
-    return "\n".join([heading(f"{asked.model.name}: what holds it"), "", *facts_lines(facts)])
+    return "\n".join([heading(f"{asked.model.name}: trim"), "", *facts_lines(facts)])
 
 
 def _kind(asked: Asked, name: str) -> str:

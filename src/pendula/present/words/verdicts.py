@@ -78,7 +78,7 @@ def ranges_text(system: System, found: StabilityRanges) -> str:
     width = max(len(str(row[0])) for row in rows) + 2
     reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
     note = wrapped(found.caution)
-    verdicts = table(rows, [found.parameter, "verdict", "there", "equilibrium (in the middle of a range)"])
+    verdicts = table(rows, [found.parameter, "verdict", "certainty", "equilibrium (mid-range)"])
     return "\n".join([verdicts, "", "because", *reasons, "", note])
 
 

@@ -199,7 +199,7 @@ def _lines(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, r
         rows = [(n, float(run[n][0]), float(run[n][-1]), run.unit(n)) for n in (*layout.coordinates, *layout.speeds)]
         lines.append(table(rows, ["state", "first", "last", "unit"]))
         for name in gain.inputs if gain is not None else ():
-            lines.append(f"largest |{name}| {number(float(abs(run[name]).max()))}")
+            lines.append(f"largest |{name}| = {number(float(abs(run[name]).max()))}")
         lines += [f"note: {opt.in_options(note)}" for note in run.notes]
     return lines
 
