@@ -89,7 +89,7 @@ def test_no_equilibrium_names_the_force_and_exits_with_1(pendula):
 
 
 def test_families_and_steady_motions_are_named(pendula):
-    assert "equilibria form a family along x" in pendula("equilibria", "cart-pole").out
+    assert "belong to families of equilibria along x" in pendula("equilibria", "cart-pole").out
     data = read(pendula("equilibria", "spherical-pendulum", "--rate", "phi=4", "--json"))
     swing = math.acos(9.81 / 16)  # cos(theta) = g / (l phi'^2)
     found = [e for e in data["equilibria"] if abs(abs(e["q"]["theta"]) - swing) < 1e-9]
@@ -430,8 +430,16 @@ def test_the_entry_of_a_shape_that_is_called_1_is_1(pendula, tmp_path):
     title = next(line for line in lines if line.startswith("shapes"))
     entries = {line.split()[0]: float(line.split()[2]) for line in lines if "[rad]" in line.split()[1:2]}
     first = next(iter(entries))
-    named = first if title == "shapes, first entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
+    named = first if title == "shapes, first nonzero entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
     assert entries[named] == 1
+
+
+def test_the_heading_of_shapes_holds_for_every_mode(pendula):
+    """One mode of a gyroscope moves its second coordinate only: its first entry is 0."""
+    lines = pendula("modes", "gyroscope").out.splitlines()
+    assert "shapes, first nonzero entry 1" in lines
+    rows = [[float(x) for x in line.split()[2:]] for line in lines if "[rad]" in line.split()[1:2]]
+    assert [next(x for x in column if x) for column in zip(*rows, strict=True)] == [1, 1, 1]
 
 
 def test_roots_of_a_pair_are_counted_as_two(pendula):

@@ -72,7 +72,7 @@ def nan_at(array, index):
         (lambda: scene(bodies=()), "at least one body"),
         (lambda: scene(body("ground", position=ORIGIN + 1)), "identity pose"),
         (lambda: scene(body(), up=(0, 0, 0)), "up must not be the zero vector"),
-        (lambda: scene(body(), series={"e": T[:2]}), r'series "e" must have shape \(5\)'),
+        (lambda: scene(body(), series={"e": T[:2]}), r'series "e" must have shape \(5,\)'),
         (lambda: scene(body(), trace=("b", (0, 0, 0))), 'trace names a body "b"'),
         (lambda: SceneLink("rope", ORIGIN, ORIGIN), "choose one of spring, damper, string"),
         (lambda: SceneLink("spring", ORIGIN, ORIGIN[:2]), "spring: end must have shape"),

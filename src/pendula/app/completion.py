@@ -52,7 +52,7 @@ def offer_parameters(ctx: click.Context, option: click.Parameter, typed: str) ->
 
 
 def offer_formulations(ctx: click.Context, option: click.Parameter, typed: str) -> list[CompletionItem]:
-    """The formulations that are registered."""
+    """Registered formulations."""
     from pendula.equations.formulations.registry import FORMULATIONS
 
     return [CompletionItem(name) for name in FORMULATIONS if name.startswith(typed)]

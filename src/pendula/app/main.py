@@ -25,7 +25,7 @@ class _OutputClosed(Exception):
 
 
 class _Lazy(click.Group):
-    """Loads a command's module only when the command is used, so that --help is fast."""
+    """Loads the module of a command only when the command is used, so that --help is fast."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         try:

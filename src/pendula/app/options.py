@@ -21,7 +21,7 @@ from pendula.model.model import Model
 from pendula.model.names import ExpressionError, suggestion
 from pendula.model.quantities import degrees_hint, looks_like_degrees, number_in, quantity_in
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
-from pendula.storage.files import check_writable
+from pendula.storage.files import check_writable, write_text
 
 model_argument = click.argument("model", metavar="MODEL", shell_complete=offer_models)
 parameter_option = click.option(
@@ -51,12 +51,14 @@ engine_option = click.option(
     "--engine",
     default="auto",
     show_default=True,
-    help="Source of accelerations: symbolic equations, recursive (over the bodies), or auto (the faster one).",
+    help="How accelerations are computed: symbolic (equations), recursive (over the bodies), or auto (the faster).",
 )
 
 
 equations_option = click.option(
-    "--equations", metavar="FILE", help="Move by the equations in FILE (TOML, as for check --against), not by MODEL's."
+    "--equations",
+    metavar="FILE",
+    help="Use these equations of motion (TOML, see check --against).",
 )
 
 
@@ -74,7 +76,10 @@ def compile_asked(model: Model, formulation: str | None, engine: str, equations:
 
 
 start_option = click.option(
-    "--start", multiple=True, metavar="NAME=VALUE", help="Initial coordinate or speed, such as theta1=90deg."
+    "--start",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Initial coordinate or speed, such as theta1=90deg.",
 )
 input_option = click.option(
     "--input",
@@ -86,7 +91,7 @@ input_option = click.option(
 
 
 class PlainNumber(click.ParamType):
-    """A number in units of the model; one with a unit is answered with what to write."""
+    """A number in units of the model; the error about a number with a unit says what to write."""
 
     name = "float"
 
@@ -101,7 +106,7 @@ class PlainNumber(click.ParamType):
 
 
 duration_option = click.option(
-    "--for", "duration", default=10.0, show_default=True, type=PlainNumber(), help="Duration, in time units."
+    "--for", "duration", default=10.0, show_default=True, type=PlainNumber(), help="Duration in time units."
 )
 tol_option = click.option("--tol", default=TOLERANCE, show_default=True, type=float, help="Tolerance of a step.")
 max_steps_option = click.option(
@@ -331,6 +336,25 @@ def draw(result: Any, path: Path | None, **settings: Any) -> list[str]:
 
     plot(result, path, **settings)
     return [f"wrote {path}"]
+
+
+def animate(run: Any, path: Path | None, **settings: Any) -> list[str]:
+    """Writes an animation of a run, if a file is given; returns the line that reports it."""
+    if path is None:
+        return []
+    from pendula.present.pictures import results
+
+    results.animate(run, path, **settings)
+    return [f"wrote {path}"]
+
+
+def print_or_write(text: str, path: Path | None, about: str = "") -> None:
+    """Writes a text to a file and reports it, or prints it if no file is given."""
+    if path is None:
+        click.echo(text)
+    else:
+        write_text(path, text + "\n")
+        click.echo(f"wrote {path}{about}")
 
 
 def with_all(text: str, how: str = "--json") -> str:

@@ -26,7 +26,7 @@ ROUNDED = 1e-3
 LISTED = 6
 """largest number of degrees of freedom for which all equilibria are searched, to count them"""
 
-_mechanism = (
+_OPTIONS = (
     opt.model_argument,
     opt.parameter_option,
     opt.start_option,
@@ -39,22 +39,22 @@ rate_option = click.option(
     "rates",
     multiple=True,
     metavar="NAME=VALUE",
-    help='Constant rate of a cyclic coordinate, such as phi=3, or of a ball joint by quaternion, such as "pivot about '
-    'body z=60" or "pivot about world z=2": a steady motion.',
+    help="Constant rate of a steady motion: of a cyclic coordinate, such as phi=3, or of a ball joint by quaternion, "
+    'such as "pivot about body z=60" or "pivot about world z=2".',
 )
 at_option = click.option(
     "--at",
     "at",
     multiple=True,
     metavar="WHICH",
-    help='The equilibrium: its number in "pendula equilibria", or values such as theta=180deg (others zero; with '
-    "closed loops they follow). Default: the one of least effective potential.",
+    help='The equilibrium: its number in "pendula equilibria", or values such as theta=180deg; other coordinates are '
+    "zero or follow from closed loops. Default: the one of least effective potential.",
 )
 
 
 def mechanism_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """MODEL, -p, --start, --input, --formulation, --engine, --json."""
-    for option in reversed((*_mechanism, opt.json_option)):
+    """MODEL, -p, --start, --input, --formulation, --engine."""
+    for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
@@ -71,6 +71,13 @@ class Asked:
     def values(self) -> dict[str, float]:
         """Values of parameters."""
         return self.model.parameter_values
+
+    def with_parameters(self, values: Mapping[str, float]) -> Asked:
+        """The same mechanism at other values of some parameters, compiled in the same way."""
+        from pendula.system.build import compile_alike
+
+        model = self.model.with_parameters(dict(values))
+        return Asked(model, compile_alike(self.system, model), self.rates)
 
 
 def read_asked(
@@ -300,13 +307,13 @@ def _pose(asked: Asked, numbers: Mapping[str, float]) -> dict[str, float]:
 
 
 def _assumed(asked: Asked, others: list[str]) -> str:
-    """What the coordinates are that ``--at`` does not give, in words."""
+    """The values of the coordinates that ``--at`` does not give, in words."""
     how = "following from the closed loops" if asked.model.closures else "at zero"
     return f"; {some(others)}, not given, {how}"
 
 
 def _moved_along(asked: Asked, found: Equilibria, numbers: Mapping[str, float]) -> dict[str, Equilibrium]:
-    """Equilibria that are there with these values in place of their own, as a free coordinate can have any value."""
+    """Equilibria that remain equilibria with these values, as a free coordinate may have any value."""
     from pendula.analysis.equilibria.equilibrium import equilibrium_at
     from pendula.errors import NotAnEquilibrium
     from pendula.present.words.equilibria import joint_values

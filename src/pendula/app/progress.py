@@ -1,4 +1,4 @@
-"""Progress display on a terminal."""
+"""Progress on a terminal."""
 
 from __future__ import annotations
 

@@ -107,15 +107,8 @@ def perform(
     return run, time.perf_counter() - before
 
 
-def equations_of(system: Any) -> str:
-    """The source of the accelerations, in words."""
-    if system.written:
-        return f"given in {system.written}"
-    return "recursion over the bodies" if system.engine == "recursive" else str(system.formulation)
-
-
 def exit_by(*outcomes: Outcome, ok: bool) -> None:
-    """Ends a command whose results are shown: with 130 if runs were interrupted, else with 1 if they are not ok."""
+    """Exits after the results are shown: with 130 if runs were interrupted, else with 1 if they are not ok."""
     if Outcome.INTERRUPTED in outcomes:
         sys.exit(130)
     if not ok:

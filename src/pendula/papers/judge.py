@@ -11,7 +11,7 @@ from pendula.papers.types import Line
 from pendula.papers.words import in_symbols
 
 HALF = 0.5 * (1 + 1e-9)
-"""of the last printed place: what rounding may change"""
+"""largest change by rounding, in units of the last printed place"""
 STATES = 30
 """random states at which equations are compared"""
 MORE_DIGITS = 2
@@ -156,7 +156,7 @@ def chosen(where: str, says: str, found: str, *, data: str, evidence: Mapping[st
     return Line(where, says, found, "not determinable", data=data, evidence=numbers)
 
 
-def matrix_words(matrix: Sequence[Sequence[float]], digits: int = 6) -> str:
+def matrix_words(matrix: Sequence[Sequence[float]]) -> str:
     """A matrix in one line.
 
     Example:
@@ -165,4 +165,4 @@ def matrix_words(matrix: Sequence[Sequence[float]], digits: int = 6) -> str:
     """
     floor = 1e-14 * max(abs(x) for row in matrix for x in row)  # smaller entries are rounding errors
     rows = [[0.0 if abs(x) < floor else x + 0.0 for x in row] for row in matrix]
-    return "[" + ", ".join("[" + ", ".join(f"{x:.{digits}g}" for x in row) + "]" for row in rows) + "]"
+    return "[" + ", ".join("[" + ", ".join(f"{x:.6g}" for x in row) + "]" for row in rows) + "]"

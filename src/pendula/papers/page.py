@@ -60,13 +60,13 @@ def _fact(one: Recomputed) -> str:
 
 
 def _paper(one: Recomputed, name: str, scenes: list[str]) -> str:
-    inside = "".join(_part(done, name, one.paper.number, scenes) for done in one.parts)
+    inside = "".join(_part(done, name, scenes) for done in one.parts)
     head = f'<h2 id="{name}-title">{escape(one.paper.short)}</h2>{sentence(one.paper.summary)}'
     cited = f'<p class="small">Paper {one.paper.number}: {escape(one.paper.citation)}</p>'
     return f'<section id="{name}" aria-labelledby="{name}-title">{head}{cited}{inside}</section>'
 
 
-def _part(done: Computed, name: str, number: str, scenes: list[str]) -> str:
+def _part(done: Computed, name: str, scenes: list[str]) -> str:
     found = done.finding
     parts = [f'<div class="part" id="{name}-{done.part.name}"><h3>{escape(done.part.title)}</h3>']
     if done.error:

@@ -6,19 +6,18 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 import pendula
-from pendula.equations.printing.mathml import MATHML, expression, formula, write_mathml
+from pendula.equations.printing.mathml import MATHML, expression, formula
 from pendula.papers.types import Animation, Text
 from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import scene_json
+from pendula.present.words.models import formula_groups
 from pendula.results import Equations, Trajectory
 
 FRAMES = 240
-"""most frames of a motion in the report, which has to stay small"""
+"""largest number of frames of a motion in the report, which must stay small"""
 
 
 SHORTEST = 3.0
@@ -36,19 +35,6 @@ def animation(
     return Animation(name, title, scene_json(scene, compact="run", max_frames=frames), note)
 
 
-def matrix_formula(name: str, matrix: npt.NDArray[np.float64]) -> str:
-    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero. ``name`` is MathML."""
-    floor = 1e-14 * float(np.abs(matrix).max(initial=0.0))
-    rows = "".join(
-        "<mtr>" + "".join(f"<mtd><mn>{_entry(x, floor)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
-    )
-    return f'<math displaystyle="true">{name}<mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
-
-
-def _entry(x: float, floor: float) -> str:
-    return "0" if abs(x) <= floor else f"{x:.5g}".replace("-", "−")
-
-
 def symbolic_formula(name: str, matrix: sp.Matrix) -> str:
     """A matrix of SymPy expressions as a formula; ``name`` is that of a variable."""
     rows = [[expression(x) for x in matrix.row(k)] for k in range(matrix.rows)]
@@ -58,7 +44,5 @@ def symbolic_formula(name: str, matrix: sp.Matrix) -> str:
 def formulas(model: Any, title: str, formulation: str = "lagrange") -> tuple[Text, ...]:
     """Equations of motion as formulas, with named intermediates unless they are small."""
     equations: Equations = pendula.derive(model, formulation)
-    grouped: dict[str, list[str]] = {}
-    for one in write_mathml(equations):
-        grouped.setdefault(one.words, []).append(one.mathml)
-    return tuple(Text(f"{title}: {words}", "".join(listed)) for words, listed in grouped.items())
+    groups = formula_groups(equations).items()
+    return tuple(Text(f"{title}: {words}", "".join(listed)) for words, listed in groups)

@@ -146,7 +146,7 @@ class Part:
     Attributes:
         name: short; unique in its paper.
         title: heading in the report.
-        compute: gives the finding; it gets ``inputs`` as keyword arguments.
+        compute: returns the finding; called with ``inputs`` as keyword arguments.
         inputs: everything that the result depends on besides the code: numbers and texts.
     """
 
@@ -172,5 +172,5 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """What the paper is called on the command line: that of its module, with hyphens."""
+        """Its name on the command line: that of its module, with hyphens."""
         return self.module.rpartition(".")[2].replace("_", "-")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from typing import Any
 
 import click
 
 from pendula.app.options import echo_json, json_option, writable
-from pendula.present.words.tables import WIDTH, heading, table
+from pendula.present.words.tables import heading, table, wrapped
 from pendula.storage.files import write_text
 
 
@@ -34,10 +33,11 @@ def bench_command() -> None:
 def linearization_command(
     executions: int, longest: float, cases: tuple[str, ...], output: str | None, as_json: bool
 ) -> None:
-    """IFToMM benchmark: linearization of a simple 3D pendulum, and a harder companion.
+    """Linearization of a 3D pendulum (IFToMM).
 
-    Accuracy is the 2-norm of the difference between exact and true eigenvalues; time is that of all executions, each
-    of which computes the terms, the eigenvalues and a label for each.
+    The benchmark of a simple 3D pendulum, and a harder companion. Accuracy is the 2-norm of the difference between
+    exact and true eigenvalues; time is that of all executions, each of which computes the terms, the eigenvalues and a
+    label for each.
     """
     path = writable(output, "-o")
     from pendula.bench.linearization import benchmark_linearization
@@ -77,7 +77,7 @@ def _report(found: Any, executions: int, output: str | None) -> str:
     names = [[x.case.name, f"{x.case.problem}: {x.case.coordinates}"] for x in found]
     parts += [table(names, ["case", "coordinates"]), "", heading("Eigenvalues", level=2), ""]
     parts += [table(_roots(found), ["case", "value [1/s]", "times", "label"]), ""]
-    parts += [textwrap.fill(text, WIDTH) + "\n" for text in (ONE_EXECUTION, *_remarks(found, executions))]
+    parts += [wrapped(text) + "\n" for text in (ONE_EXECUTION, *_remarks(found, executions))]
     if output:
         parts.append(f"wrote {output}")
     return "\n".join(parts).rstrip()
@@ -109,8 +109,8 @@ def _remarks(found: Any, executions: int) -> list[str]:
         parts.append(f"Executed less often than {executions} times because of --longest: {', '.join(short)}.")
     if any(x.case.name == "angles" for x in found):
         parts.append(
-            "At theta = 0 the angles are singular: the labels report it, and eigenvalues are those of a regular chart, "
-            "found anew in every execution."
+            "At theta = 0 the angles are singular: the labels report it, and the eigenvalues are those of a regular "
+            "chart, which every execution finds again."
         )
     if any(x.case.problem == "companion" for x in found):
         parts.append(

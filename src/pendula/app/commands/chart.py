@@ -22,8 +22,9 @@ from pendula.present.words.tables import heading
 @click.option("--y", "upward", required=True, metavar="NAME=LOW:HIGH", help="The parameter on the y axis.")
 @click.option("--samples", default=40, show_default=True, type=click.IntRange(2, 2000), help="Grid lines on each axis.")
 @click.option("--period", help="Period of the driving: a number or an expression; default: from the model.")
-@click.option("--close", is_flag=True, help="Of a driven model: correct the state so that the motion becomes periodic.")
+@click.option("--close", is_flag=True, help="Correct the state so that a driven motion becomes periodic.")
 @opt.plot_option("Write the chart")
+@opt.json_option
 def chart_command(
     at: tuple[str, ...],
     across: str,
@@ -37,9 +38,9 @@ def chart_command(
 ) -> None:
     """Stability of MODEL over two parameters, with refined borders.
 
-    If MODEL depends on time (an Ince-Strutt chart: amplitude against frequency), Floquet multipliers decide, for the
-    state of --at at time 0; otherwise the eigenvalues of the equilibrium of --at at the low ends of both ranges, which
-    is followed from there.
+    If MODEL depends on time (as in an Ince-Strutt chart of amplitude against frequency), Floquet multipliers decide
+    for the state that --at gives at time 0. Otherwise eigenvalues decide: --at selects an equilibrium at the low ends
+    of both ranges, which is followed from there.
     """
     path = opt.file_of(plot_file, "--plot", "Figure")
     with Progress(quiet=as_json) as progress:
@@ -86,10 +87,8 @@ def _at_rest(
     asked: Asked, at: tuple[str, ...], x: Any, y: Any, samples: int, as_json: bool, progress: Progress
 ) -> tuple[list[str], dict[str, Any], Any]:
     from pendula.analysis.charts.at_rest import stability_chart
-    from pendula.system.build import compile_alike
 
-    model = asked.model.with_parameters({x[0]: x[1], y[0]: y[1]})
-    low = Asked(model, compile_alike(asked.system, model), asked.rates)
+    low = asked.with_parameters({x[0]: x[1], y[0]: y[1]})
     chosen = chosen_or_exit(low, at, as_json, progress)
     found = stability_chart(low.system, x, y, at=chosen.point, samples=samples, on_progress=progress.done)
     return point_head(low, chosen, "chart of stability"), point_data(low, chosen), found

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import click
 
 from pendula.app import options as opt
 from pendula.errors import UsageError
 from pendula.model.joints.orientation import Axes
 from pendula.present.words.attitudes import attitude_data, coordinates_text, speeds_text
-from pendula.words import WIDTH
+from pendula.present.words.tables import wrapped
 
 
 @click.command("convert")
@@ -22,12 +20,12 @@ from pendula.words import WIDTH
     "charts",
     multiple=True,
     metavar="CHART",
-    help='"quaternion", "zyz", "space xyz", "cardan", "rotation vector", ...; default: the common ones. Repeatable.',
+    help='"quaternion", "zyz", "space xyz", "cardan", "rotation vector", ...; default: common ones. May be repeated.',
 )
 @click.option(
     "--speeds",
     type=click.Choice(["rates", "body", "parent"]),
-    help="Speeds of CHART; default: rates, of quaternions the angular velocity in body axes.",
+    help="Speeds in CHART; default: rates of angles; for quaternions, the angular velocity in body axes.",
 )
 @opt.json_option
 def convert_command(
@@ -62,14 +60,6 @@ def convert_command(
             for x in (x for x in shown if x.joint == joint):
                 click.echo(f"  {x.chart}{' (of the model)' if x.own else ''}")
                 for text in (coordinates_text(x), speeds_text(x)):
-                    click.echo(_wrapped(text))
+                    click.echo(wrapped(text, "    ", first="    "))
     if any(x.undetermined for x in shown):
         raise SystemExit(1)
-
-
-def _wrapped(text: str) -> str:
-    """A list of values, broken between them only."""
-    whole = ", ".join(part.replace(" ", "\0") for part in text.split(", "))
-    indent = " " * 4
-    filled = textwrap.fill(whole, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
-    return filled.replace("\0", " ")

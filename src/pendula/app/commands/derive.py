@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -14,8 +13,7 @@ from pendula.app import options as opt
 from pendula.errors import UsageError
 from pendula.formats import endings, format_for, formats
 from pendula.model.model import Model
-from pendula.present.words.tables import WIDTH, number, table
-from pendula.storage.files import write_text
+from pendula.present.words.tables import number, table, wrapped
 from pendula.words import picked
 
 if TYPE_CHECKING:
@@ -30,16 +28,16 @@ if TYPE_CHECKING:
 @opt.formulation_option("lagrange")
 @click.option("--format", "form", help=f"{', '.join(formats('Equations'))}; default: by the ending of -o, or text.")
 @opt.output_option("File to write; default: print it.")
-@click.option("--stages", is_flag=True, help="Table of the derivation in stages (text, latex, json): sizes and checks.")
-@click.option("--routh", is_flag=True, help="Without cyclic coordinates, whose momenta become parameters (Routh).")
+@click.option("--stages", is_flag=True, help="Derive in stages: a table of sizes and checks (text, latex or json).")
+@click.option("--routh", is_flag=True, help="Eliminate cyclic coordinates, whose momenta become parameters (Routh).")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--angular-velocity",
     "axes",
     type=click.Choice(["parent", "body"]),
-    help="Write the maps L of omega = L q' instead, in these axes of each spherical or free joint (text or latex).",
+    help="Instead, the maps L of omega = L q' in these axes, for each spherical or free joint (text or latex).",
 )
-@click.option("--explain", metavar="FILE", help="Write the derivation step by step (.html or .tex) instead.")
+@click.option("--explain", metavar="FILE", help="Instead, write the derivation step by step (.html or .tex).")
 def derive_command(
     model: str,
     settings: tuple[str, ...],
@@ -55,9 +53,9 @@ def derive_command(
     """Equations of motion of MODEL.
 
     With --stages: rotation matrices, inertia tensors, inertia matrix, Coriolis terms and gravity, each with its
-    terms and operations before and after every simplification step, and a numerical check. With --explain: the
-    derivation from the frames to the equations, written to FILE, with a comparison at every step. Exits with 1 if
-    one fails.
+    numbers of terms and operations before and after every simplification step, and a numerical check. With
+    --explain: the derivation from the frames to the equations, written to FILE, with a comparison at every step.
+    Exits with 1 if a check or a comparison fails.
     """
     if axes is not None:
         _velocity_maps(opt.read_model(model, settings), axes, form, output)
@@ -83,11 +81,7 @@ def derive_command(
         text, passed = _stages(equations, form)
     else:
         text = print_equations(equations, form)
-    if path is None:
-        click.echo(text)
-    else:
-        write_text(path, text + "\n")
-        click.echo(f"wrote {path} ({form}, by {formulation})")
+    opt.print_or_write(text, path, f" ({form}, by {formulation})")
     if not passed:
         sys.exit(1)
 
@@ -117,7 +111,7 @@ def _explain(model: Model, formulation: str, file: str) -> None:
 
     told = explain(model, path, formulation=formulation)
     click.echo(f"wrote {path}")
-    click.echo(_paragraph(" ".join(str(told).split())))
+    click.echo(wrapped(" ".join(str(told).split())))
     if not told.passed:
         sys.exit(1)
 
@@ -133,20 +127,15 @@ def _velocity_maps(model: Model, axes: Literal["parent", "body"], form: str | No
     if not found:
         raise UsageError(f"{model.name} has no spherical or free joint, so it has no angular-velocity map")
     is_latex = form == "latex" or (form is None and path is not None and path.suffix == ".tex")
-    text = "\n\n".join(x.latex() if is_latex else str(x) for x in found)
-    if path is None:
-        click.echo(text)
-    else:
-        write_text(path, text + "\n")
-        click.echo(f"wrote {path}")
+    opt.print_or_write("\n\n".join(x.latex() if is_latex else str(x) for x in found), path)
 
 
 @click.command("check")
 @opt.model_argument
 @opt.parameter_option
-@click.option("--against", metavar="FILE", help="File (TOML) of your own equations, to compare with those of MODEL.")
+@click.option("--against", metavar="FILE", help="Your own equations (a TOML file), to compare with those of MODEL.")
 @click.option(
-    "--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="How many random states."
+    "--states", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Number of random states."
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Seed of the random states.")
 @opt.json_option
@@ -169,6 +158,7 @@ def check_command(
 def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
     """Prints the certificate of a model; returns whether all formulations agree."""
     from pendula.analysis.court.agreement import TOLERANCE, check
+    from pendula.present.words.verdicts import pair_rows
     from pendula.system.first_use import prepare_comparison
 
     prepare_comparison()
@@ -177,17 +167,14 @@ def _formulations(model: Model, states: int, seed: int, as_json: bool) -> bool:
         opt.echo_json(certificate_data(certificate))
         return certificate.passed
     *first, last = certificate.formulations
-    click.echo(_paragraph(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
-    rows = [
-        (f"{p.a} - {p.b}", number(p.max_difference, 3), "agree" if p.passed else "DISAGREE", p.what)
-        for p in certificate.pairs
-    ]
-    click.echo(table(rows, ["pair", "difference", "verdict", "largest in the"]))
+    click.echo(wrapped(f"{certificate.model}: {', '.join(first)} and {last} at {states} random states") + "\n")
+    heads, rows = pair_rows(certificate)
+    click.echo(table(rows, heads))
     click.echo(f"\n{'passed' if certificate.passed else 'FAILED'}: relative differences, allowed {TOLERANCE:g}")
     for pair in certificate.pairs:
         if not pair.passed:  # with the state
-            click.echo(_paragraph(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
-    click.echo("\n".join(_paragraph(line) for line in str(certificate.expressions).splitlines()))
+            click.echo(wrapped(f"{pair.a} and {pair.b} disagree most in the {pair.where}"))
+    click.echo("\n".join(wrapped(line) for line in str(certificate.expressions).splitlines()))
     return certificate.passed
 
 
@@ -237,7 +224,7 @@ def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> b
             }
         )
         return found.passed
-    click.echo(_paragraph(found.sentence))
+    click.echo(wrapped(found.sentence))
     if found.counterexample is not None:
         angles = {c.name for c in model.coordinates if c.kind == "angle"}
         state = [
@@ -246,12 +233,7 @@ def _own(model: Model, against: str, states: int, seed: int, as_json: bool) -> b
         click.echo("\n" + table(state, ["counterexample", "value", ""]))
         click.echo("\n" + table([(d.what, d.ours, d.theirs) for d in found.differences], ["what", "model", "given"]))
     if found.remark:
-        click.echo("\n" + _paragraph(found.remark))
+        click.echo("\n" + wrapped(found.remark))
     verdict = "passed" if found.passed else "FAILED"
     click.echo(f"\n{verdict}: relative difference {number(found.max_difference, 3)}, allowed {TOLERANCE:g}")
     return found.passed
-
-
-def _paragraph(text: str) -> str:
-    """Text wrapped to the width of the page."""
-    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

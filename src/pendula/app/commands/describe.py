@@ -9,10 +9,18 @@ from typing import Any
 
 import click
 
-from pendula.app.options import echo_json, json_option, model_argument, parameter_option, read_model, writable
+from pendula.app.options import (
+    echo_json,
+    json_option,
+    model_argument,
+    parameter_option,
+    print_or_write,
+    read_model,
+    state_units,
+    writable,
+)
 from pendula.model.model import Model
-from pendula.present.words.tables import heading, number, table
-from pendula.storage.files import write_text
+from pendula.present.words.tables import heading, table, wrapped
 from pendula.words import counted, picked
 
 
@@ -33,13 +41,13 @@ def list_command(name: str | None, as_json: bool) -> None:
         click.echo(heading(name) + "\n")
         click.echo(_reflow(inspect.getdoc(entries[name].make) or ""))
         defaults = ", ".join(f"{k}={v}" for k, v in entries[name].arguments.items() if v is not None)
-        closing = f"Defaults: {defaults}" if defaults else "It has no arguments; pendula show lists its parameters."
-        click.echo("\n" + textwrap.fill(closing, 80, break_on_hyphens=False))
+        closing = f"Defaults: {defaults}" if defaults else 'It has no arguments; "pendula show" lists its parameters.'
+        click.echo("\n" + wrapped(closing))
     else:
         width = max(len(e.name) for e in chosen) + 2
         for e in chosen:
             click.echo(f"{e.name:<{width}}{textwrap.shorten(e.summary, 80 - width, placeholder=' ...')}")
-        click.echo("\npendula list NAME shows more, pendula show NAME its bodies and joints")
+        click.echo('\n"pendula list NAME" shows more, "pendula show NAME" its bodies and joints.')
 
 
 def _reflow(text: str) -> str:
@@ -53,12 +61,7 @@ def _reflow(text: str) -> str:
             pieces[-1] = f"{before} {line.strip()}"
         else:
             pieces.append(line)
-    return "\n".join(_wrapped(piece) for piece in pieces)
-
-
-def _wrapped(piece: str) -> str:
-    indent = " " * (len(piece) - len(piece.lstrip()))
-    return textwrap.fill(piece, 80, subsequent_indent=indent * 2, break_on_hyphens=False)
+    return "\n".join(wrapped(piece, 2 * " " * (len(piece) - len(piece.lstrip()))) for piece in pieces)
 
 
 @click.command("show")
@@ -76,44 +79,25 @@ def show_command(model: str, settings: tuple[str, ...], as_json: bool) -> None:
 
 def describe(model: Model) -> str:
     """A model in tables that fit 80 columns."""
+    from pendula.present.words.models import body_rows, force_rows, joint_rows
+
     units = model.unit_names
     text = [heading(model.name), ""]
     if model.description:
         text += [model.description, ""]
-    closing = f" ({len(model.closures)} closing)" if model.closures else ""
+    closing = f" ({len(model.closures)} closing a loop)" if model.closures else ""
     text.append(f"{counted(len(model.bodies), 'body', 'bodies')}, {counted(len(model.joints), 'joint')}{closing}")
     text.append(freedom(model))
     text.append(
         f"units {model.units}; gravity [{', '.join(str(x) for x in model.gravity)}] {units.length}/{units.time}^2"
     )
-    text += [
-        "",
-        table(
-            _body_rows(model),
-            [
-                "body",
-                f"mass [{units.mass}]",
-                f"centre of mass [{units.length}]",
-                f"inertia [{units.mass} {units.length}^2]",
-            ],
-        ),
-    ]
-    rows: list[tuple[Any, ...]] = []
-    for joint in model.joints:
-        names = _coordinates(joint)
-        rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names))
-    text += ["", table(rows, ["joint", "type", "parent", "child", "coordinates"])]
-    if model.forces:
-        rows = [(f.name or f"force {k + 1}", f.type, f.where()) for k, f in enumerate(model.forces)]
-        text += ["", table(rows, ["force", "type", "acts on"])]
+    for heads, rows in (body_rows(model), joint_rows(model), force_rows(model)):
+        text += ["", table(rows, heads)] if rows else []
     start = {n: str(v) if not hasattr(v, "sequence") else "rotation" for n, v in model.initial.items()}
-    kinds = {c.name: units.coordinate(c.kind) for c in model.coordinates}
-    kinds |= {s.name: units.speed(s.kind) for s in model.speeds}
+    kinds = state_units(model)
     if start:
-        text += [
-            "",
-            table([(n, v, kinds.get(n, "")) for n, v in start.items()], ["initial", "value", "unit"]),
-        ]
+        rows = [(n, v, kinds.get(n, "")) for n, v in start.items()]
+        text += ["", table(rows, ["initial", "value", "unit"])]
     if model.parameters:
         values = model.parameter_values
         rows = [(n, values[n], str(v) if isinstance(v, str) else "") for n, v in model.parameters.items()]
@@ -145,7 +129,7 @@ def freedom(model: Model) -> str:
     by_count = (
         f"{counted(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {counted(rows, 'constraint row')})"
     )
-    return textwrap.fill(f"{by_count}; {_by_rank(model)}", 80)
+    return wrapped(f"{by_count}; {_by_rank(model)}")
 
 
 def _by_rank(model: Model) -> str:
@@ -159,28 +143,6 @@ def _by_rank(model: Model) -> str:
     except PendulaError as error:
         return f"it cannot be simulated: {error}"
     return found.text if found.redundant else f"{found.by_rank} by rank"
-
-
-def _body_rows(model: Model) -> list[tuple[str, ...]]:
-    from pendula.model.expressions.expression import parse
-
-    values = model.parameter_values
-    rows: list[tuple[str, ...]] = []
-    for body in model.bodies:
-        properties = body.mass_properties()
-        com = ", ".join(number(parse(x).evaluate(values), 4) for x in properties.com)
-        diagonal = ", ".join(number(parse(properties.inertia[i][i]).evaluate(values), 4) for i in range(3))
-        rows.append((body.name, number(parse(properties.mass).evaluate(values), 4), com, diagonal))
-    return rows
-
-
-def _coordinates(joint: Any) -> str:
-    """Coordinates of a joint; prescribed ones with their motion."""
-    if not hasattr(joint, "coordinates"):
-        return "-"
-    given = joint.prescribed() if hasattr(joint, "prescribed") else {}
-    names = [c.name for c in joint.coordinates()]
-    return ", ".join(f"{n} = {given[n]} (prescribed)" if n in given else n for n in names) or "-"
 
 
 def _summary(model: Model) -> dict[str, Any]:
@@ -225,9 +187,4 @@ def schema_command(output: str | None) -> None:
     from pendula.model.files import schema
 
     text = json.dumps(schema(), indent=1)
-    path = writable(output, "-o")
-    if path is None:
-        click.echo(text)
-    else:
-        write_text(path, text + "\n")
-        click.echo(f"wrote {path}")
+    print_or_write(text, writable(output, "-o"))

@@ -111,8 +111,10 @@ def _data(found: Installation, checks: list[Check]) -> dict[str, Any]:
 def completion_command(shell: str) -> None:
     """A script that completes commands, options and mechanisms in SHELL.
 
-    For bash: pendula completion bash >> ~/.bashrc; for zsh: ... zsh >> ~/.zshrc;
-    for fish: pendula completion fish > ~/.config/fish/completions/pendula.fish
+    \b
+    pendula completion bash >> ~/.bashrc
+    pendula completion zsh >> ~/.zshrc
+    pendula completion fish > ~/.config/fish/completions/pendula.fish
     """
     from click.shell_completion import get_completion_class
 

@@ -12,11 +12,12 @@ from pendula.app.progress import Progress
 from pendula.app.run import exit_by
 from pendula.errors import UsageError
 from pendula.numerics.steppers.stepper import stepper_help
-from pendula.present.words.tables import heading, number, table
-from pendula.words import counted, picked
+from pendula.present.words.tables import facts_lines, heading, table
+from pendula.words import picked
 
 MOST_RUNS = 10_000_000
-LEVELS = (0.05, 0.5, 0.95)
+MOST_ROWS = 24
+"""largest number of coordinates and speeds whose quantiles are listed"""
 
 
 @click.command("ensemble")
@@ -130,48 +131,26 @@ def draw_values(
 
 def _report(ensemble: Any, wrote: list[str]) -> str:
     """A summary of all runs in 80 columns."""
-    import numpy as np
+    from pendula.present.words.runs import ensemble_facts, level_rows, outcome_rows
 
-    layout, units = ensemble.system.in_joints.layout, ensemble.system.model.unit_names
     lines = [heading(f"{ensemble.system.model.name}: {len(ensemble)} runs"), ""]
-    counts = Counter(ensemble.outcome)
-    lines.append(table([(n, str(outcome)) for outcome, n in counts.most_common()], ["runs", "outcome"]))
+    lines.append(table(outcome_rows(ensemble), ["runs", "outcome"]))
     first = next((k for k in range(len(ensemble)) if not ensemble.outcome[k].ok), None)
     if first is not None and ensemble.detail(first):
         lines.append(f"run {first}: {ensemble.detail(first)}")
-    if ensemble.doubtful.any():
-        lines.append(f"not to be trusted: {counted(int(ensemble.doubtful.sum()), 'run')} whose energy or loops are off")
-    drift = ensemble.energy_drift[np.isfinite(ensemble.energy_drift)]
-    lines.append("")
-    if drift.size:
-        lines.append(f"energy drift  median {np.median(drift):.2e}, largest {drift.max():.2e}")
-    if ensemble.constraint_violation is not None:
-        lines.append(f"constraint violation  at most {np.nanmax(ensemble.constraint_violation):.2e}")
-    lines.append(
-        f"steps         {ensemble.steps.mean():.1f} accepted, {ensemble.rejected.mean():.1f} rejected on average"
-    )
-    how = "eight at a time" if ensemble.in_lanes else "one after the other"
-    lines.append(
-        f"seconds       {ensemble.seconds:.3f} with {counted(ensemble.workers, 'process', 'processes')}, {how}"
-    )
-    names = [*layout.coordinates, *layout.speeds]
-    if ensemble.ok.any() and len(names) <= 24:
-        at = f"{number(float(ensemble.t[-1]))} {units.time}"
-        rows = [(n, *_levels(ensemble, n), layout.units[n]) for n in names]
-        lines += ["", table(rows, [f"at {at}", *(f"{level:.0%}" for level in LEVELS), "unit"])]
+    lines += ["", *facts_lines(ensemble_facts(ensemble))]
+    if ensemble.ok.any():
+        heads, rows = level_rows(ensemble)
+        lines += ["", table(rows, heads)] if len(rows) <= MOST_ROWS else []
     lines += ["", *wrote] if wrote else []
     return "\n".join(lines)
-
-
-def _levels(ensemble: Any, name: str) -> tuple[float, ...]:
-    import numpy as np
-
-    return tuple(float(x) for x in np.quantile(ensemble[name][ensemble.ok, -1], LEVELS))
 
 
 def ensemble_data(ensemble: Any, seed: int) -> dict[str, Any]:
     """Many runs as plain data: quantiles of the states over time, and counts of outcomes."""
     import numpy as np
+
+    from pendula.present.words.runs import LEVELS
 
     layout = ensemble.system.in_joints.layout
     names = [*layout.coordinates, *layout.speeds]

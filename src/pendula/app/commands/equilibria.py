@@ -12,6 +12,7 @@ from pendula.app.options import (
     draw,
     echo_json,
     file_of,
+    json_option,
     pairs,
     plot_option,
     read_numbers,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     "--box",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Search domain: theta=720deg for both sides, or theta=0:90deg. Default: angles with torsion springs up to a "
-    "full turn either way, lengths up to ten typical ones.",
+    help="Search domain: theta=720deg (either way) or theta=0:90deg. Default: angles with torsion springs up to a full "
+    "turn either way, lengths up to ten typical ones.",
 )
 @click.option("--starts", type=int, help="Number of random starts of the search.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31), help="Seed of the random starts.")
@@ -43,12 +44,11 @@ if TYPE_CHECKING:
     "--prove",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Time for a proof, by interval arithmetic, that there are no others in the box.",
+    help="Longest time for a proof, by interval arithmetic, that the box holds no others.",
 )
 @data_option("Write all equilibria with their verdicts")
-@plot_option(
-    "Write the (effective) potential over one or two coordinates, equilibria marked; of other mechanisms, their poses"
-)
+@plot_option("Write the (effective) potential over one or two coordinates with the equilibria, or else their poses")
+@json_option
 def equilibria_command(
     box: tuple[str, ...],
     starts: int | None,

@@ -15,13 +15,13 @@ from pendula.errors import NotSupported, UsageError
 @click.argument("model", metavar="MODEL", required=False)
 @opt.parameter_option
 @opt.output_option("File to write; its ending selects the format.")
-@click.option("--format", "form", metavar="NAME", help="The format, if the ending of FILE does not say it.")
-@opt.formulation_option(None, "for formats that hold equations; default: kane, of an FMU newton-euler")
-@click.option("--fmi", type=click.Choice(["2", "3"]), help="Version of FMI of an FMU; default: 2.")
+@click.option("--format", "form", metavar="NAME", help="The format, if the ending of FILE does not determine it.")
+@opt.formulation_option(None, "for formats that hold equations; default: kane, or newton-euler for an FMU")
+@click.option("--fmi", type=click.Choice(["2", "3"]), help="For an FMU: version of FMI; default: 2.")
 @click.option(
     "--kind",
     type=click.Choice(["cs", "me", "both"]),
-    help="Of an FMU: co-simulation, model exchange or both (the default).",
+    help="For an FMU: co-simulation, model exchange or both (the default).",
 )
 @click.option(
     "--option", "more", multiple=True, metavar="NAME=VALUE", help="Another option of the format. May be repeated."
@@ -42,7 +42,7 @@ def export_command(
 ) -> None:
     """MODEL as a file for another tool.
 
-    The ending of FILE selects the format; --list shows all of them. What the file cannot hold is listed by name.
+    The ending of FILE selects the format; --list shows all of them. Lists by name what the file cannot hold.
     """
     from pendula.exchange.exporting import export, export_endings, exporter_for, exporters
 
@@ -75,12 +75,10 @@ def export_command(
 @opt.output_option("Model file to write (.toml); default: print what was read.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @click.option("--floating", is_flag=True, help="URDF: let the root link move freely.")
-@click.option("--without", multiple=True, metavar="KIND", help="Leave out a kind of thing: fluid, mimic, ...")
+@click.option("--without", multiple=True, metavar="KIND", help="Leave out elements of this kind: fluid, mimic, ...")
 @click.option("--keyframe", metavar="NAME", help="MJCF: start from this keyframe.")
-@click.option(
-    "--limits", type=float, metavar="STIFFNESS", help="Limits of joints as stops of this stiffness; default: left out."
-)
-@click.option("--dissipation", type=float, metavar="D", help="Of the stops at limits: dissipation per speed.")
+@click.option("--limits", type=float, metavar="STIFFNESS", help="Keep joint limits, as stops of this stiffness.")
+@click.option("--dissipation", type=float, metavar="D", help="Dissipation of these stops, per unit of speed.")
 @opt.json_option
 def import_command(
     file: str,
@@ -95,8 +93,8 @@ def import_command(
 ) -> None:
     """A URDF or MJCF file as a model file.
 
-    What the model does not hold (contacts, limits, ...) is listed by name. Anything else that the motion depends on and
-    a model cannot hold is an error, unless --without names it.
+    Lists by name what the model leaves out (contacts, limits, ...). Anything else that the motion depends on and a
+    model cannot hold is an error, unless --without names it.
     """
     from pendula.exchange.robots.importing import load_robot
     from pendula.model.files import save
@@ -107,7 +105,7 @@ def import_command(
     options: dict[str, Any] = {"without": without} if without else {}
     options |= {"floating": True} if floating else {}
     if dissipation is not None and limits is None:
-        raise UsageError("--dissipation is that of the stops at limits; give --limits STIFFNESS, too")
+        raise UsageError("--dissipation is that of the stops at limits; give --limits STIFFNESS too")
     options |= {name: x for name, x in (("limits", limits), ("dissipation", dissipation)) if x is not None}
     if keyframe is not None:
         options["keyframe"] = int(keyframe) if keyframe.isdigit() else keyframe

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from pendula.app.point import (
 )
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.present.words.tables import WIDTH, heading, table
+from pendula.present.words.tables import facts_lines, heading, table, wrapped
 from pendula.storage.files import write_arrays
 from pendula.words import picked
 
@@ -38,7 +37,7 @@ hold_option = click.option(
     "--hold",
     type=float,
     metavar="TIME",
-    help="Hold prescribed motions at their values at TIME and take them as inputs; --at then gives values.",
+    help="Hold prescribed motions at their values at TIME, as inputs; --at then takes values only.",
 )
 
 
@@ -48,13 +47,14 @@ hold_option = click.option(
 @hold_option
 @rate_option
 @at_option
-@click.option("--method", default="exact", show_default=True, help="exact derivatives, or central differences.")
-@click.option("--no-geometric", is_flag=True, help="Omit the geometric stiffness: wrong, for comparison.")
-@click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols (values of --at too).")
+@click.option("--method", default="exact", show_default=True, help="exact (derivatives) or differences (central).")
+@click.option("--no-geometric", is_flag=True, help="Omit the geometric stiffness: wrong, but instructive.")
+@click.option("--symbolic", is_flag=True, help="Matrices, polynomial and conditions in symbols, also from --at.")
 @click.option("--terms", is_flag=True, help="With --symbolic: every term kept, linearized or dropped, and why.")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @opt.data_option("Write all matrices and eigenvalues")
 @opt.plot_option("Write the eigenvalues in the complex plane")
+@opt.json_option
 def linearize_command(
     at: tuple[str, ...],
     hold: float | None,
@@ -78,7 +78,7 @@ def linearize_command(
     if method not in ("exact", "differences"):
         raise UsageError(f'--method must be exact or differences, found "{method}"')
     if terms and not symbolic:
-        raise UsageError("--terms tells the terms of symbolic equations; give --symbolic, too")
+        raise UsageError("--terms lists the terms of symbolic equations; give --symbolic too")
     with Progress(quiet=as_json or latex) as progress:
         asked = read_asked(**options, progress=progress)
         if symbolic and asked.system.written:
@@ -173,8 +173,8 @@ def chosen_or_exit(asked: Asked, at: tuple[str, ...], as_json: bool, progress: P
 
 def point_head(asked: Asked, chosen: Chosen, what: str) -> list[str]:
     """Title, the equilibrium, and the source of the equations."""
-    from pendula.app.run import equations_of
-    from pendula.present.words.equilibria import facts_lines, point_lines
+    from pendula.present.words.equilibria import point_lines
+    from pendula.present.words.runs import equations_of
 
     lines = [heading(f"{asked.model.name}: {what}"), "", *point_lines(asked.system, chosen.point, chosen.why)]
     return [*lines, *facts_lines([("equations", equations_of(asked.system))])]
@@ -203,7 +203,7 @@ def _notes(model: LinearModel, no_geometric: bool) -> list[str]:
             if held
             else "--no-geometric changes nothing here: there are no constraint forces in these coordinates"
         )
-    return [textwrap.fill(f"note: {note}", WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
+    return [wrapped(f"note: {note}", "  ") for note in notes]
 
 
 def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -> list[str]:
@@ -262,15 +262,18 @@ def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_js
 @rate_option
 @at_option
 @click.option("--damped", is_flag=True, help="Include damping; default: undamped modes.")
-@click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default 1.")
+@click.option("--mode", "chosen_mode", type=int, help="The mode that --animate plays; default: 1.")
 @opt.animate_option("Write a page that plays a mode")
 @opt.data_option("Write frequencies, damping and shapes")
 @opt.plot_option("Write the shapes")
 @click.option(
-    "--response", metavar="INPUT", help="Steady response to a harmonic input of this name, or with --hold a motion."
+    "--response",
+    metavar="INPUT",
+    help="Steady response to a harmonic input of this name or, with --hold, to a prescribed motion.",
 )
 @click.option("--amplitude", type=float, default=1.0, show_default=True, help="Amplitude of the input of --response.")
 @opt.plot_option("Write the response over frequency", "--plot-response", "response_file")
+@opt.json_option
 def modes_command(
     at: tuple[str, ...],
     hold: float | None,
@@ -315,7 +318,7 @@ def modes_command(
             from pendula.analysis.modes.harmonic import harmonic_response
 
             answer = harmonic_response(model, response, amplitude=amplitude)
-        wrote = _draw(asked, found, answer, paths, 1 if chosen_mode is None else chosen_mode)
+        wrote = _draw(found, answer, paths, 1 if chosen_mode is None else chosen_mode)
     if as_json:
         data = point_data(asked, chosen)
         opt.echo_json(found.as_dict() | data | ({} if answer is None else {"response": _response_data(answer)}))
@@ -326,11 +329,11 @@ def modes_command(
     lines = [*point_head(asked, chosen, kind), "", opt.with_all(opt.in_options(modes_text(found)))]
     if answer is not None:
         title = heading(f"response to {answer.input}", level=2)
-        lines += ["", title, "", *(textwrap.fill(x, WIDTH, subsequent_indent="  ") for x in str(answer).splitlines())]
+        lines += ["", title, "", *(wrapped(x, "  ") for x in str(answer).splitlines())]
     click.echo("\n".join([*lines, *wrote]))
 
 
-def _draw(asked: Asked, found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
+def _draw(found: Any, answer: Any, paths: dict[str, Path | None], mode: int) -> list[str]:
     """Writes the requested files."""
     page = paths["--animate"]
     if page is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import click
 
@@ -17,9 +16,9 @@ from pendula.errors import UsageError
 @click.command("continue")
 @click.argument("file", metavar="FILE")
 @click.option(
-    "--for", "duration", default=10.0, show_default=True, type=opt.PlainNumber(), help="Further time, in time units."
+    "--for", "duration", default=10.0, show_default=True, type=opt.PlainNumber(), help="Further duration in time units."
 )
-@click.option("--samples", type=int, help="Equally spaced times of that stretch to store; default: as in FILE.")
+@click.option("--samples", type=int, help="Equally spaced further times to store; default: as in FILE.")
 @click.option("--max-steps", type=int, help="Largest number of further steps; default: as in FILE.")
 @opt.data_option("Write the whole run")
 @opt.plot_option("Write a plot")
@@ -35,7 +34,7 @@ def continue_command(
     animation: str | None,
     as_json: bool,
 ) -> None:
-    """The run in FILE (of "pendula simulate ... -o FILE") continued from its end, as one run with one energy account.
+    """Continue the run in FILE (from "pendula simulate ... -o FILE") from its end, as one run with one energy account.
 
     Model, parameters, inputs, tolerance, stepper and events are those of FILE. Exits with 1 if the run had to stop
     early or is not to be trusted.
@@ -60,19 +59,13 @@ def continue_command(
         prepare_motion(first.stepper)
         progress.say(f"simulating {first.system.model.name}")
         run = first.continue_for(duration, samples=samples, max_steps=max_steps, on_progress=progress.update)
-    wrote = _write(run, paths)
+    wrote = [
+        *opt.write_result(run, paths["-o"]),
+        *opt.draw(run, paths["--plot"]),
+        *opt.animate(run, paths["--animate"]),
+    ]
     if as_json:
         opt.echo_json(run_data(run))
     else:
         click.echo(report(run, time.perf_counter() - before, wrote))
     exit_by(run.outcome, ok=run.ok)
-
-
-def _write(run: Any, paths: dict[str, Any]) -> list[str]:
-    wrote = [*opt.write_result(run, paths["-o"]), *opt.draw(run, paths["--plot"])]
-    if paths["--animate"] is not None:
-        from pendula.present.pictures.results import animate
-
-        animate(run, paths["--animate"])
-        wrote.append(f"wrote {paths['--animate']}")
-    return wrote

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import click
 
 from pendula.app import options as opt
 from pendula.app.run import exit_by, perform, run_options
-from pendula.present.words.tables import heading
+from pendula.present.words.tables import facts_lines, heading, wrapped
 from pendula.words import picked
 
 
@@ -22,9 +21,8 @@ from pendula.words import picked
 def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:
     """Forces and torques at every joint of MODEL along its motion.
 
-    Each is the wrench that the parent side exerts on the child side, without springs and friction along the joint's
-    free directions. Exits with 1 if the run had to stop early or is not to be
-    trusted.
+    Each is the constraint wrench that the parent side exerts on the child side, without springs and friction along
+    the joint's free directions. Exits with 1 if the run had to stop early or is not to be trusted.
     """
     paths = {"-o": opt.file_of(output, "-o", "Reactions"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     run, _ = perform(**options, engine="symbolic", quiet=as_json)
@@ -41,11 +39,11 @@ def reactions_command(output: str | None, plot_file: str | None, as_json: bool, 
 
 def _report(found: Any, run: Any, wrote: list[str]) -> str:
     from pendula.present.words.reactions import reactions_text
+    from pendula.present.words.runs import outcome_of
 
-    outcome = f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")
-    lines = [heading(f"{found.model}: reactions"), "", f"outcome       {outcome}"]
-    lines += [f"energy drift  {run.energy_drift:.2e}"]
-    lines += [textwrap.fill(f"not to be trusted: {doubt}", 80, subsequent_indent="  ") for doubt in run.doubts]
+    facts = [("outcome", outcome_of(run)), ("energy drift", f"{run.energy_drift:.2e}")]
+    lines = [heading(f"{found.model}: reactions"), "", *facts_lines(facts)]
+    lines += [wrapped(f"not to be trusted: {doubt}", "  ") for doubt in run.doubts]
     lines += ["", reactions_text(found)]
     if wrote:
         lines += ["", *wrote]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import click
 
 from pendula.app import options as opt
-from pendula.app.run import equations_of, exit_by, perform, run_options
+from pendula.app.run import exit_by, perform, run_options
 from pendula.errors import UsageError
-from pendula.present.words.tables import heading, number, table
-from pendula.words import counted, picked
+from pendula.present.words.tables import facts_lines, heading, number, table, wrapped
+from pendula.words import picked
 
 MOST_ROWS = 24
 """largest number of coordinates and speeds that the summary of a run lists"""
@@ -23,11 +22,11 @@ MOST_ROWS = 24
 @opt.engine_option
 @opt.equations_option
 @click.option("--event", "events", multiple=True, metavar="EXPR", help='Event to locate, such as "theta1 = 0 rising".')
-@click.option("--section", metavar="EXPR", help='A section of the motion, such as "theta1 = 0" (crossed rising).')
-@click.option("--section-of", metavar="NAME", help="The coordinate to plot against its speed.")
+@click.option("--section", metavar="EXPR", help='Poincare section, such as "theta1 = 0" (crossed upwards).')
+@click.option("--section-of", metavar="NAME", help="The coordinate that --plot-section draws against its speed.")
 @opt.plot_option("Write a picture of the section", "--plot-section", "section_file")
-@click.option("--integrals", is_flag=True, help="Report how well the run keeps the momenta of the mechanism.")
-@click.option("--horizon", is_flag=True, help="Find how long the run is reliable, by comparison with a tighter run.")
+@click.option("--integrals", is_flag=True, help="Report how well the run conserves the momenta of the mechanism.")
+@click.option("--horizon", is_flag=True, help="Find how long the run can be trusted, by comparison with a tighter run.")
 @click.option(
     "--quantity",
     "quantities",
@@ -35,13 +34,13 @@ MOST_ROWS = 24
     metavar="NAME",
     help="Also report, write and plot this: theta1_ddot, kinetic, lower.tip.x, a prescribed motion. May be repeated.",
 )
-@opt.data_option("Write the run, in the format of the ending")
+@opt.data_option("Write the run")
 @opt.plot_option("Write a plot")
 @opt.animate_option("Write an animation as a self-contained page")
 @click.option("--gif", metavar="FILE", help="Write a film as animated GIF (needs the extra video).")
 @click.option("--mp4", metavar="FILE", help="Write a film as MP4 (needs the extra video).")
 @click.option("--signals", metavar="NAMES", help="Signals shown first below an animation, such as theta1,lower.tip.x.")
-@click.option("--trace", metavar="POINT", help="Point whose path an animation draws, such as lower.tip; or none.")
+@click.option("--trace", metavar="POINT", help='Point whose path an animation draws, such as lower.tip, or "none".')
 @click.option("--speed", type=float, help="Speed of an animation, relative to true time; default 1.")
 @opt.json_option
 def simulate_command(
@@ -148,12 +147,8 @@ def _write(
         click.echo("note: no plot or animation was written, since the run stored only one state", err=True)
     if len(run) > 1:
         wrote += opt.draw(run, paths["--plot"], **({"quantities": quantities} if quantities else {}))
-    for option in ANIMATIONS:
-        if len(run) > 1 and paths[option] is not None:
-            from pendula.present.pictures.results import animate
-
-            animate(run, paths[option], **shown)
-            wrote.append(f"wrote {paths[option]}")
+        for option in ANIMATIONS:
+            wrote += opt.animate(run, paths[option], **shown)
     if paths["--plot-section"] is not None:
         wrote += opt.draw(next(iter(run.events.values())), paths["--plot-section"], of=section_of)
     return wrote
@@ -168,44 +163,18 @@ def report(
     kept: list[dict[str, Any]] | None = None,
 ) -> str:
     """A summary of a run in 80 columns."""
-    layout, units = run.joint_layout, run.system.model.unit_names
-    lines = [heading(run.system.model.name), ""]
-    facts = [
-        ("outcome", f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")),
-        (
-            "time span",
-            f"{number(float(run.energy.t[0]), 6)} to {number(float(run.energy.t[-1]), 6)} {units.time}",
-        ),
-        ("equations", f"{equations_of(run.system)}, {counted(len(run.layout.speeds), 'speed')}"),
-        ("stepper", f"{run.stepper}, " + (f"step {run.step:g}" if run.step else f"tolerance {run.tolerance:g}")),
-        ("steps", f"{run.steps} accepted, {run.rejected} rejected, {run.rhs_evaluations} evaluations"),
-        ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 6)} {units.energy}"),
-    ]
-    if run.jacobi_drift is not None:
-        facts.append(("Jacobi integral", f"conserved to {run.jacobi_drift:.2e}"))
-    if run.violation is not None:
-        opening = f"{run.constraint_violation:.2e}, its rate {run.velocity_violation:.2e}"
-        facts.append(("constraint violation", opening))
-    if run.nearest_singularity is not None:
-        when = f"t = {number(run.nearest_singularity.t, 6)} {units.time}"
-        facts.append(("singularity", f"{run.nearest_singularity}, at {when}"))
-    if run.predictability is not None:
-        facts.append(("error at the end", f"{run.predictability.size}, estimated"))
+    from pendula.present.words.runs import run_facts
+
+    layout, unit = run.joint_layout, run.system.model.unit_names.time
+    facts = run_facts(run)
     if horizon is not None:
-        facts.append(("horizon", "the end" if horizon.time is None else f"{number(horizon.time, 6)} {units.time}"))
+        facts.append(("horizon", "the end" if horizon.time is None else f"{number(horizon.time)} {unit}"))
     facts.append(("seconds", f"{run.seconds:.4f} integrating, {wall:.2f} in all"))
-    width = max(len(name) for name, _ in facts) + 2
-    lines += [textwrap.fill(f"{name:<{width}}{text}", 80, subsequent_indent=" " * width) for name, text in facts]
-    lines += [textwrap.fill(f"not to be trusted: {doubt}", 80, subsequent_indent="  ") for doubt in run.doubts]
-    lines += [textwrap.fill(f"note: {opt.in_options(note)}", 80, subsequent_indent="  ") for note in run.notes]
+    lines = [heading(run.system.model.name), "", *facts_lines(facts)]
+    lines += [wrapped(f"not to be trusted: {doubt}", "  ") for doubt in run.doubts]
+    lines += [wrapped(f"note: {opt.in_options(note)}", "  ") for note in run.notes]
     if horizon is not None:
-        lines.append(
-            textwrap.fill(
-                f"{'note' if horizon.reached else 'horizon'}: {' '.join(str(horizon).split())}",
-                80,
-                subsequent_indent="  ",
-            )
-        )
+        lines.append(wrapped(f"{'note' if horizon.reached else 'horizon'}: {' '.join(str(horizon).split())}", "  "))
     if kept is not None:
         each = [(x["name"], x["meaning"], x["value"], x["unit"], f"{x['drift']:.1e}") for x in kept]
         shown = table(each, ["integral", "meaning", "value", "unit", "drift"]) if each else "no integrals were found"
@@ -213,7 +182,7 @@ def report(
     if run.events:
         from pendula.present.words.events import events_text
 
-        lines += ["", events_text(run.events, units.time)]
+        lines += ["", events_text(run.events, unit)]
     names = [*layout.coordinates, *layout.speeds]
     names = [*(names if len(names) <= MOST_ROWS else []), *quantities]
     if len(run) and names:

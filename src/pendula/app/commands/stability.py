@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from pendula.app.commands.linear import chosen_or_exit, point_data, point_head
-from pendula.app.options import draw, echo_json, file_of, plot_option, with_all
+from pendula.app.options import draw, echo_json, file_of, json_option, plot_option, with_all
 from pendula.app.point import Asked, at_option, mechanism_options, rate_option, read_asked, read_at, read_range
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.present.words.tables import heading
+from pendula.present.words.tables import facts_lines, heading
 
 
 @click.command("stability")
@@ -25,8 +25,9 @@ from pendula.present.words.tables import heading
     "--prove",
     type=click.FloatRange(0.0, min_open=True),
     metavar="SECONDS",
-    help="With --over, spend up to this time on a proof that nothing lies between the samples.",
+    help="With --over: longest time for a proof that no critical value lies between the samples.",
 )
+@json_option
 def stability_command(
     at: tuple[str, ...], over: str | None, samples: int, prove: float | None, as_json: bool, **options: Any
 ) -> None:
@@ -80,18 +81,15 @@ def _over(
         echo_json(point_data(asked, chosen) | ranges_data(asked.system, found))
         return
     title = point_head(asked, chosen, f"stability over {name}")
-    begin = f"{'followed':<14}from there, {name} = {low:g}, to {name} = {high:g}"
-    click.echo("\n".join([*title, begin, "", ranges_text(asked.system, found)]))
+    begin = facts_lines([("followed", f"from there, {name} = {low:g}, to {name} = {high:g}")])
+    click.echo("\n".join([*title, *begin, "", ranges_text(asked.system, found)]))
 
 
 def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress) -> Asked:
     """The mechanism with the parameter at the low end of its range, where the continuation starts."""
-    from pendula.system.build import compile_alike
-
     name, low, _ = span
     progress.say(f"compiling with {name} = {low:g}")
-    model = asked.model.with_parameters({name: low})
-    return Asked(model, compile_alike(asked.system, model), asked.rates)
+    return asked.with_parameters({name: low})
 
 
 @click.command("floquet")
@@ -104,7 +102,8 @@ def _at_low_end(asked: Asked, span: tuple[str, float, float], progress: Progress
 @click.option("--over", metavar="NAME=LOW:HIGH", help="Stability boundaries of a parameter, such as omega=20:1000.")
 @click.option("--samples", default=50, show_default=True, type=click.IntRange(2, 100_000), help="Values for --over.")
 @click.option("--tol", default=1e-13, show_default=True, type=float, help="Tolerance of the integration.")
-@plot_option("Write multipliers (with --over, the largest)")
+@plot_option("Write the multipliers; with --over, the largest one")
+@json_option
 def floquet_command(
     at: tuple[str, ...],
     period: str | None,
@@ -149,7 +148,7 @@ def floquet_command(
 
 
 def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
-    from pendula.present.words.equilibria import facts_lines, named_values
+    from pendula.present.words.equilibria import named_values
 
     start = named_values(where, asked.system.in_joints.layout.units) or "all coordinates and speeds zero"
     others = ", others zero" if where and len(where) < len(asked.system.in_joints.layout.coordinates) else ""

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pendula.app import options as opt
-from pendula.app.progress import Progress
+from pendula.app.progress import Progress, interactive
 from pendula.errors import UsageError
 from pendula.present.words.tables import heading
 from pendula.words import counted
@@ -39,9 +39,9 @@ theta2 = "-179deg:179deg:60"
 @click.option("--on", help='Where: "cores" (default), "here", "dask", or a scheduler such as tcp://host:8786.')
 @click.option("--workers", type=int, help="Number of processes; default: the number of cores.")
 @click.option("--save", metavar="FOLDER", help="Folder of the study; default: STUDY.study, beside the file.")
-@click.option("--retry", type=click.Choice(["failed"]), help="Compute cases again that failed.")
-@click.option("--new", "is_new", is_flag=True, help="Write a study to start from to STUDY.toml; compute nothing.")
-@click.option("--dry-run", is_flag=True, help="Estimate time, disk and memory from a few cases; compute no more.")
+@click.option("--retry", type=click.Choice(["failed"]), help="Compute failed cases again.")
+@click.option("--new", "is_new", is_flag=True, help="Write an example to STUDY.toml; compute nothing.")
+@click.option("--dry-run", is_flag=True, help="Estimate time, disk and memory from a few cases only.")
 @click.option("--show", "only_show", is_flag=True, help="Show what is finished so far; compute nothing.")
 @opt.data_option("Write all results as one table")
 @opt.plot_option("Write a picture")
@@ -93,7 +93,7 @@ def sweep_command(
         where = _model_path(asked.model, asked.path)
         model = opt.read_model(where, tuple(f"{name}={value}" for name, value in given.items()))
         system = compile_system(model, asked.formulation, engine=asked.engine)
-        if problems:  # together with what the model shows to be wrong
+        if problems:  # reported together with those that only the model reveals
             with problems:
                 prepare(system, asked.over, asked.compute, asked.draws, asked.options)
             problems.raise_any()
@@ -137,7 +137,7 @@ def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _say(text: str, quiet: bool) -> None:
-    if not quiet and sys.stderr.isatty():
+    if not quiet and interactive():
         click.echo(f"computing {text}", err=True)
 
 

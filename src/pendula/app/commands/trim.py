@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pendula.app.options import echo_json, in_options
+from pendula.app.options import echo_json, in_options, json_option
 from pendula.app.point import Asked, mechanism_options, read_asked, read_at
 from pendula.app.progress import Progress
 from pendula.errors import NoConvergence, UsageError
-from pendula.present.words.tables import heading
+from pendula.present.words.tables import facts_lines, heading, number
 
 if TYPE_CHECKING:
     from pendula.analysis.equilibria.trim import Trim
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="What to solve for (may be repeated): an input; a coordinate, for a motor along it; a rate, such as phi_dot.",
 )
+@json_option
 def trim_command(hold: tuple[str, ...], wanted: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """The inputs, motor torques or rates that hold a pose or a steady motion of MODEL.
 
@@ -67,19 +68,18 @@ def _fail(asked: Asked, reason: str, as_json: bool) -> None:
 
 
 def _report(asked: Asked, found: Trim) -> str:
-    from pendula.present.words.equilibria import facts_lines, named_values
-    from pendula.present.words.tables import number
+    from pendula.present.words.equilibria import named_values
 
     layout = found.state.layout
     state = found.state.as_dict()
-    facts = [("holds", named_values({n: x for n, x in state.items() if x or n in layout.coordinates}, layout.units))]
+    facts = [("held", named_values({n: x for n, x in state.items() if x or n in layout.coordinates}, layout.units))]
     facts += [(_kind(asked, name), _value(found, name)) for name in found.values]
     facts += [("also", f"{n} = {number(x)} {found.units[n]}") for n, x in found.also.items()]
     others = {n: x for n, x in found.inputs.items() if n not in found.values}
     if others:
         facts.append(("other inputs", ", ".join(f"{n} = {number(x)}" for n, x in others.items())))
     facts.append(("residual", f"{number(found.residual, 2)} of a typical force"))
-    return "\n".join([heading(f"{asked.model.name}: what holds it"), "", *facts_lines(facts)])
+    return "\n".join([heading(f"{asked.model.name}: trim"), "", *facts_lines(facts)])
 
 
 def _kind(asked: Asked, name: str) -> str:
@@ -93,8 +93,6 @@ def _kind(asked: Asked, name: str) -> str:
 
 
 def _value(found: Trim, name: str) -> str:
-    from pendula.present.words.tables import number
-
     return f"{name} = {number(found[name])} {found.units.get(name, '')}".rstrip()
 
 

@@ -93,12 +93,12 @@ CHECKS: tuple[tuple[str, Callable[[], float], float], ...] = (
 
 
 def self_test(checks: tuple[tuple[str, Callable[[], float], float], ...] = CHECKS) -> Iterator[Check]:
-    """Does the checks one by one. One that ends in an error does not prevent the next."""
+    """Runs the checks in turn. An error in one does not prevent the next."""
     for name, compute, limit in checks:
         begun = time.perf_counter()
         difference, problem = math.inf, ""
         try:
             difference = float(compute())
-        except Exception as error:  # whatever is wrong with an installation, the report goes on
+        except Exception as error:  # the report must be complete whatever is wrong
             problem = f"{type(error).__name__}: {error}"
         yield Check(name, difference, limit, time.perf_counter() - begun, problem)

@@ -226,7 +226,6 @@ def verdict(job: Job) -> dict[str, Any]:
     from pendula.analysis.stability.verdict import stability
     from pendula.app.commands.linear import point_data
     from pendula.present.words.verdicts import ranges_data, stability_data
-    from pendula.system.build import compile_alike
 
     options = job.options
     asked = asked_mechanism(job.text, options, job.tell)
@@ -237,8 +236,7 @@ def verdict(job: Job) -> dict[str, Any]:
         return {**point_data(asked, chosen), **stability_data(found), "ok": found.is_stable}
     name, low, high = _range(options, asked)
     samples = options.count("samples", 200, 2, 5000)
-    begin = asked.model.with_parameters({name: low})
-    asked = Asked(begin, compile_alike(asked.system, begin), asked.rates)
+    asked = asked.with_parameters({name: low})
     chosen = _chosen(asked, job)
     job.tell.say(f"stability over {name}")
     prove = options.number("prove", 0.0, 0.0, 600.0) or None

@@ -181,7 +181,7 @@ async def download(request: Request) -> Response:
 
 
 async def _pieces(file: BinaryIO, first: bytes = b"") -> AsyncIterator[bytes]:
-    """What is left of a file, piece by piece: however large it is, little of it is in memory."""
+    """The rest of a file in pieces, so that little of a large file is in memory."""
     with file:
         left = os.fstat(file.fileno()).st_size - file.tell()
         if first:
@@ -317,7 +317,7 @@ async def remove_result(request: Request) -> Response:
 
 
 async def events(socket: WebSocket) -> None:
-    """Tells a page every change of every job; of several changes of one job, the last."""
+    """Sends every change of every job to a page; of several changes of one job, the last."""
     studio = _studio(socket)
     if studio.sockets >= SOCKETS:
         await socket.close(4429)
@@ -353,7 +353,7 @@ async def events(socket: WebSocket) -> None:
 
 
 async def _until_closed(socket: WebSocket) -> None:
-    """Reads what the page sends, which means nothing, until it leaves."""
+    """Ignores what the page sends until it leaves."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":

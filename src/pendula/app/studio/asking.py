@@ -1,9 +1,9 @@
-"""What a job is given: its options, checked one by one, and the model with them applied."""
+"""The input of a job: its options, each checked, and the model with these options applied."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +21,7 @@ MOST_ENTRIES = 10_000
 
 
 class Tell(Protocol):
-    """What receives the progress of work."""
+    """Receives the progress of work."""
 
     def say(self, text: str) -> None:
         """What is being done now."""
@@ -202,6 +202,3 @@ def at_texts(options: Options) -> tuple[str, ...]:
     if isinstance(at, bool) or not isinstance(at, (int, str)):
         raise UsageError(f"at must be the number of an equilibrium, or a table of values, found {_shown(at)}")
     return (str(at),)
-
-
-Perform = Callable[..., dict[str, Any]]

@@ -237,7 +237,7 @@ class Crew:
         return given
 
     async def warm(self, request: dict[str, Any]) -> None:
-        """Starts a worker with a request whose answer does not matter, so that the next one is answered sooner."""
+        """Starts a worker with a request whose answer is dropped, so that the next answer comes sooner."""
         with contextlib.suppress(WorkFailed):
             await self.ask("", request, 60.0)
 

@@ -8,6 +8,7 @@ from pendula.app.studio.asking import Options, asked_model
 from pendula.app.studio.folder import plain_name
 from pendula.app.studio.work import Job
 from pendula.errors import UsageError
+from pendula.present.words.units import labelled
 from pendula.storage.files import write_text
 
 FIGURES = ("model", "simulate", "reactions", "ensemble", "equilibria", "linear", "modes", "certificate")
@@ -124,7 +125,7 @@ def data(job: Job) -> dict[str, Any]:
     units, layout = found.system.model.unit_names, found.joint_layout
     columns = {f"time [{layout.time_unit}]": found.t}
     for name in (*layout.coordinates, *layout.speeds):
-        columns[f"{name} [{layout.units[name]}]" if layout.units[name] else name] = found[name]
+        columns[labelled(name, layout.units[name])] = found[name]
     for name, values in energies(found).items():
         columns[f"{'energy error' if name == 'error' else name} [{units.energy}]"] = values
     file = io.StringIO()

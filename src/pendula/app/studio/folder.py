@@ -90,7 +90,7 @@ class Folder:
             raise UsageError(f'"{self.results}" cannot be made: {error.strerror or error}') from None
 
     def _remove_unfinished(self) -> None:
-        """Removes what a process that was killed left of files that it was writing."""
+        """Removes unfinished files that killed processes left behind."""
         for place in (self.path, self.results):
             for path in place.glob(f".*{UNFINISHED}"):
                 about = path.lstat()
@@ -184,5 +184,5 @@ class Folder:
 
 
 def version_of(text: str) -> str:
-    """A short mark of a text, by which a change is noticed."""
+    """A short digest of a text, which reveals changes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -10,7 +10,7 @@ BODY_BYTES = 2_000_000
 BODY_SECONDS = 10.0
 """Time to receive a request, from its first byte to its last."""
 ANSWER_SECONDS = 60.0
-"""Time to answer a request; jobs go on by themselves."""
+"""Time to answer a request; jobs continue independently of requests."""
 RESULT_BYTES = 40_000_000
 """Largest result of a job, as JSON."""
 FILE_BYTES = 200_000_000
@@ -22,9 +22,9 @@ SOCKETS = 64
 LISTED = 1000
 """Files and results that a listing names, newest first."""
 REMEMBERED = 300
-"""Jobs that failed or were cancelled, of which the server remembers why."""
+"""Failed or cancelled jobs whose reasons the server remembers."""
 PASSING_KEPT = 60
-"""Results that are not kept in the folder, of which the last are at hand."""
+"""Number of the latest results at hand of those that are not kept in the folder."""
 PIECES = 500
 """Parts of a result that are known before its job is done."""
 BODIES_BYTES = 64_000_000
@@ -42,7 +42,7 @@ WORN_ANSWERS = 2000
 WORN_MEMORY = 0.5
 """... the part of its memory limit, if it has used more."""
 CLIENT_NAME = 64
-"""Longest name by which a page tells itself apart from others, in characters."""
+"""Longest name by which a page identifies itself, in characters."""
 
 
 def memory_each() -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST = 1e7
 """Longest duration of a run [time unit]."""
 SAMPLES = 500
-"""Number of samples of a run unless asked otherwise."""
+"""Default number of samples of a run."""
 MOST_SAMPLES = 20_000
 MOST_RUNS = 100_000
 MOST_NUMBERS = 4_000_000
@@ -134,7 +134,7 @@ def section(job: Job) -> dict[str, Any]:
     """A section of a run: a coordinate and its speed, or two other states, wherever an expression passes zero."""
     event, of, against = (job.options.text(name) for name in ("event", "of", "against"))
     if not event:
-        raise UsageError('event must say where the section is, such as "theta1 = 0 rising"')
+        raise UsageError('event must define the section, such as "theta1 = 0 rising"')
     text, options = of_run(job)
     motion = simulated(job, text, options, events=[event])
     found = next(iter(motion.events.values()))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pendula.system.system import System
 
 MOST_NUMBERS = 60_000
-"""Numbers of one preview; of longer runs it contains every n-th sample."""
+"""Largest number of values in one preview; for longer runs it contains every n-th sample."""
 FIRST = 0.4  # seconds before the first piece: shorter runs are simply done
 OFTEN = 0.25  # seconds between two pieces at least, and ...
 SELDOM = 0.02  # ... this part of the time so far, so that there are a few hundred pieces at most
@@ -30,13 +30,12 @@ class Preview:
     Args:
         tell: where pieces go.
         system: that moves.
-        parameters: its parameters; None for those of the model.
         samples: their number in the whole run.
         t_end: the time at which the run is to end.
     """
 
-    def __init__(self, tell: Tell, system: System, samples: int, t_end: float, parameters: Array | None = None) -> None:
-        self._tell, self._system, self._parameters = tell, system, parameters
+    def __init__(self, tell: Tell, system: System, samples: int, t_end: float) -> None:
+        self._tell, self._system = tell, system
         layout = system.in_joints.layout
         width = 1 + len(layout.coordinates)
         self._stride = -(-samples * width // MOST_NUMBERS)
@@ -60,7 +59,7 @@ class Preview:
         chosen = np.arange(-self._count % self._stride, len(t), self._stride)
         self._count += len(t)
         if chosen.size:
-            rows = self._system.in_joints.read(q[chosen], v[chosen], t[chosen], parameters=self._parameters)[0]
+            rows = self._system.in_joints.read(q[chosen], v[chosen], t[chosen])[0]
             self._t += [_short(x) for x in t[chosen].tolist()]
             self._q += [[_short(x) for x in row] for row in rows.tolist()]
         now = time.monotonic()

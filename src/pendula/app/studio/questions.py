@@ -69,7 +69,7 @@ def _schema(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _choices(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page offers, as it is registered, and how runs are computed unless asked otherwise."""
+    """Registered names that a page offers, and the default settings of runs."""
     from pendula.app.studio.exports import FIGURES
     from pendula.app.studio.motions import SAMPLES
     from pendula.equations.formulations.registry import FORMULATIONS

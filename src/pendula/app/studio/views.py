@@ -31,9 +31,9 @@ def equations(job: Job) -> dict[str, Any]:
     found = derive(model, formulation)
     about = {"formulation": formulation, "format": form}
     if form == "mathml":
-        from pendula.present.live.content import formula_groups
+        from pendula.present.live.content import formulas_of
 
-        return {**about, "groups": formula_groups(found)}
+        return {**about, "groups": formulas_of(found)}
     return {**about, "text": print_equations(found, form)}
 
 

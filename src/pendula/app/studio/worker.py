@@ -77,11 +77,11 @@ class Teller:
         self.send({"piece": plain(found)})
 
     def done(self, so_far: int, planned: int) -> None:
-        """The same by counts."""
+        """The completed fraction by counts."""
         self.fraction(so_far / max(planned, 1))
 
     def update(self, t: float, t_end: float, steps: int) -> None:
-        """The same by the time of a simulation."""
+        """The completed fraction by the time of a simulation."""
         self.fraction(abs(t) / (abs(t_end) or 1.0))
 
 

@@ -123,15 +123,15 @@ def coordinates(duration: float, tol: float, spin: float) -> Finding:
     """The same motion in all 12 sequences of angles and by quaternion, and a motion through the singularity."""
     times = np.linspace(0, duration, 201)
     base = pendula.library.spatial_rod(orientation="quaternion", start="spatial")
-    reference = pendula.simulate(base, duration, tol=tol, samples=times, initial_state=_spun(base, spin)).position(
-        "rod", "tip"
-    )
+    start = _spun(base, spin)
+    reference = pendula.simulate(base, duration, tol=tol, samples=times, initial_state=start).position("rod", "tip")
     rows: list[tuple[str, float | None, float | None, str]] = []
     worst = 0.0
     for sequence in SEQUENCES:
         model = _in_angles(sequence)
         try:
-            run = pendula.simulate(model, duration, tol=tol, samples=times, initial_state=_matching(model, base, spin))
+            here = pendula.convert(start, model)
+            run = pendula.simulate(model, duration, tol=tol, samples=times, initial_state=here)
         except pendula.errors.PendulaError as error:
             rows.append((sequence, None, None, str(error).splitlines()[0][:90]))
             continue
@@ -180,27 +180,12 @@ def _in_angles(sequence: str) -> pendula.Model:
     return pendula.Model(**content)
 
 
-def _spun(model: pendula.Model, spin: float) -> dict[str, float]:
+def _spun(model: pendula.Model, spin: float) -> pendula.State:
     """The spatial start, turning about the vertical: angular velocity in body axes."""
     system = pendula.compile_system(model)
-    turned = np.asarray(system.poses(system.initial_state().q)[0][0])
-    body = turned.T @ np.array([0.0, 0.0, spin])
-    start = dict(zip(system.layout.coordinates, system.initial_state().q.tolist(), strict=True))
-    return start | {f"ball_w{axis}": float(x) for axis, x in zip("xyz", body, strict=True)}
-
-
-def _matching(model: pendula.Model, base: pendula.Model, spin: float) -> dict[str, float]:
-    """Angles and rates of a sequence with the pose and angular velocity of the spatial start."""
-    from scipy.spatial.transform import Rotation
-
-    source, system = pendula.compile_system(base), pendula.compile_system(model)
-    turned = np.asarray(source.poses(source.initial_state().q)[0][0])
-    sequence = model.model_dump()["joints"][0]["orientation"]
-    angles = Rotation.from_matrix(turned).as_euler(str(sequence).upper())
-    columns = [np.asarray(system.body_motion(angles, e).angular_velocity)[0] for e in np.eye(3)]
-    rates = np.linalg.lstsq(np.array(columns).T, np.array([0.0, 0.0, spin]), rcond=None)[0]
-    values = dict(zip(system.layout.coordinates, angles.tolist(), strict=True))
-    return values | dict(zip(system.layout.speeds, rates.tolist(), strict=True))
+    start = system.initial_state()
+    body = np.asarray(system.poses(start.q)[0][0]).T @ np.array([0.0, 0.0, spin])
+    return start.replace({f"ball_w{axis}": float(x) for axis, x in zip("xyz", body, strict=True)})
 
 
 def _closest(sequence: str, run: Trajectory) -> float:
@@ -211,19 +196,10 @@ def _closest(sequence: str, run: Trajectory) -> float:
 
 def _through(duration: float) -> Line:
     """A swing whose second ZYZ angle passes through zero, in angles and by quaternion."""
-    angles = pendula.library.spatial_rod()
-    start = {"phi": 0.3, "theta": 0.4, "psi": 0.0, "psi_dot": 0.01}
-    quaternion = pendula.library.spatial_rod(orientation="quaternion")
-    source, target = pendula.compile_system(angles), pendula.compile_system(quaternion)
-    state = source.state(start)
-    turned = np.asarray(source.poses(state.q)[0][0])
-    omega = turned.T @ np.asarray(source.body_motion(state.q, state.v).angular_velocity)[0]
-    from scipy.spatial.transform import Rotation
-
-    q = np.roll(Rotation.from_matrix(turned).as_quat(), 1)
-    first = dict(zip(target.layout.coordinates, q.tolist(), strict=True)) | {
-        f"ball_w{x}": float(w) for x, w in zip("xyz", omega, strict=True)
-    }
+    source = pendula.compile_system("spatial-rod")
+    target = pendula.compile_system(pendula.library.spatial_rod(orientation="quaternion"))
+    start = source.state({"phi": 0.3, "theta": 0.4, "psi": 0.0, "psi_dot": 0.01})
+    first = pendula.convert(start, target)
     smooth = pendula.simulate(target, duration, initial_state=first, tol=1e-10, samples=201)
     rough = pendula.simulate(source, duration, initial_state=start, tol=1e-10, samples=201)
     smallest = float(np.abs(np.sin(rough.q[:, 1])).min())

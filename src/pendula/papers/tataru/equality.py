@@ -8,9 +8,10 @@ import numpy as np
 
 import pendula
 from pendula.papers.judge import chosen, claim, matrix_words
-from pendula.papers.show import formulas, matrix_formula
+from pendula.papers.show import formulas
 from pendula.papers.tataru.method import Array, Matrices, data, data_words, matrices
 from pendula.papers.types import Finding, Line, Text
+from pendula.present.report.html import matrix_formula
 
 EXACT = 1e-11
 """relative: the same accelerations by a 12 by 12 system"""

@@ -11,7 +11,7 @@ import pendula
 LINKS = range(1, 4)
 
 
-def three_links(friction: float = 0.0) -> pendula.Model:
+def three_links() -> pendula.Model:
     """Three unequal links with absolute angles, so that no error hides behind equal numbers."""
     made = pendula.library.chain(
         links=3,
@@ -19,7 +19,6 @@ def three_links(friction: float = 0.0) -> pendula.Model:
         length=[0.7, 1.1, 0.6],
         com=[0.3, 0.5, 0.4],
         inertia=[0.05, 0.2, 0.03],
-        com_friction=friction or None,
     )
     return made
 

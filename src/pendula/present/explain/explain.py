@@ -15,12 +15,12 @@ from pendula.model.model import Model
 def explain(
     model: Model | str, path: str | os.PathLike[str] | None = None, *, formulation: str = "lagrange"
 ) -> Explanation:
-    """The derivation of a mechanism's equations of motion, told step by step and checked at every step.
+    """The derivation of a mechanism's equations of motion, explained step by step and checked at every step.
 
     It shows frames and angles with a drawing, positions, velocities, then energies, partial velocities, free bodies or
     whatever the formulation uses, constraints of closed loops, and the final equations. Its formulas are read from the
     derivation that makes the compiled equations; each is compared with an independent value at random states. Up to
-    six bodies are told in full; of more, the pattern, with the rest folded.
+    six bodies are derived in full; for more, the page shows the pattern and folds the rest.
 
     Args:
         model: a model, the name of a library mechanism, or a system.

@@ -32,6 +32,7 @@ from pendula.present.explain.content import (
 from pendula.present.explain.mathml import mathml, unescaped
 from pendula.present.explain.sketch import Sketch
 from pendula.present.player.page import read_template
+from pendula.present.report.html import capital
 from pendula.present.web import bundle
 
 MOST_SHOWN = 12
@@ -77,12 +78,12 @@ class _Writer:
     def chapter(self, number: int, chapter: Chapter) -> str:
         """One section of the page."""
         words = "".join(f"<p>{prose(text)}</p>" for text in chapter.words)
-        steps = "".join(self._step(f"{number}.{k}", step) for k, step in enumerate(chapter.steps, 1))
+        steps = "".join(map(self._step, chapter.steps))
         name = f"chapter-{number}"
         head = f'<h2 id="{name}-title">{number}. {escape(chapter.title)}</h2>'
         return f'<section id="{name}" aria-labelledby="{name}-title">{head}{words}{steps}</section>'
 
-    def _step(self, number: str, step: Step) -> str:
+    def _step(self, step: Step) -> str:
         inside = "".join(f"<p>{prose(text)}</p>" for text in step.words)
         if step.picture is not None:
             drawing = self.sketch.draw(step.picture)
@@ -98,7 +99,7 @@ class _Writer:
         return f'<div class="step">{head}{inside}</div>'
 
     def _formulas(self, formulas: Sequence[Formula]) -> str:
-        """Formulas; several of one body in a row stand on lines of their own."""
+        """Formulas; several in a row that belong to one body begin a new line."""
         parts = []
         for k, formula in enumerate(formulas):
             before = formulas[max(k - 2, 0) : k]
@@ -206,7 +207,7 @@ def _pieces(pieces: tuple[str, ...]) -> str:
     found = []
     for k, piece in enumerate(pieces):
         text = mathml(piece, block=True)
-        if k or piece.startswith("+"):  # the sign stands between two terms
+        if k or piece.startswith("+"):  # the sign is between two terms
             text = text.replace("<mrow><mo>", '<mrow><mo form="infix">', 1)
         found.append(f'<span class="piece">{text}</span>')
     return "".join(found)
@@ -219,4 +220,4 @@ def _is_brief(shown: Shown) -> bool:
 
 def _sentence(text: str) -> str:
     """Words with a capital letter, unless they begin with a formula."""
-    return text if text.startswith("$") else text[0].upper() + text[1:]
+    return text if text.startswith("$") else capital(text)

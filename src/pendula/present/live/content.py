@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from time import monotonic
 from typing import Any
 
@@ -14,7 +13,6 @@ from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.motion import unit_direction
 from pendula.equations.equations import Equations
-from pendula.equations.printing.mathml import write_mathml
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, PendulaError
 from pendula.interrupts import whole
@@ -26,6 +24,7 @@ from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Pivot
+from pendula.present.words.models import formula_groups
 from pendula.simulation.beginning import energy_size, start_as_given
 from pendula.simulation.events import Event, read_events, to_watch
 from pendula.simulation.simulate import simulate
@@ -38,7 +37,7 @@ from pendula.system.switches.watching import check_names, names_of
 from pendula.system.system import System
 
 MOST_BODIES = 30
-"""Bodies up to which a page is fluent on an ordinary machine: trees and loops in the plane, chains in space."""
+"""Largest number of bodies that an ordinary machine moves smoothly: trees and planar loops, chains in space."""
 MOST_WRENCHES = 12  # bodies up to which forces in joints are part of the page
 MOST_MODES = 8
 SLIDER_RANGE = 5.0  # a positive parameter can be divided and multiplied by this much
@@ -92,7 +91,7 @@ def live_content(
             "modes": _modes(system) if with_modes else None,
             "events": marked,
         },
-        "equations": formula_groups(live.equations),
+        "equations": formulas_of(live.equations),
     }
 
 
@@ -221,7 +220,7 @@ def _placed_spirals(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
 
 
 def _kept_links(drawing: Drawing, scene: Scene) -> list[dict[str, Any]]:
-    """Links without strings whose length changes: those are wires or curves, and not drawn."""
+    """Links without strings of changing length, which stand for wires or curves and are not drawn."""
     strings = sum(link.kind == "string" for link in scene.links)
     wanted = [link for link in drawing.links if link["kind"] != "string"]
     return drawing.links if strings == len(drawing.links) - len(wanted) else wanted
@@ -263,7 +262,7 @@ def _range(value: float, unit: str, *, is_input: bool, positive: bool) -> tuple[
 
 
 class _SearchTooLong(PendulaError):
-    """The search for an equilibrium took longer than a page is worth."""
+    """The search for an equilibrium took too long for a page."""
 
 
 def _modes(system: System) -> dict[str, Any] | None:
@@ -307,11 +306,10 @@ def _modes(system: System) -> dict[str, Any] | None:
         return None
 
 
-def formula_groups(equations: Equations) -> list[dict[str, Any]]:
-    """Groups of formulas as MathML; empty if they are too long for a page."""
+def formulas_of(equations: Equations) -> list[dict[str, Any]]:
+    """Groups of formulas as a page reads them; empty if they are too long for a page."""
     try:
-        formulas = write_mathml(equations)
+        groups = formula_groups(equations)
     except NotSupported:
         return []
-    groups = groupby(formulas, key=lambda formula: formula.words)
-    return [{"words": words, "formulas": [formula.mathml for formula in group]} for words, group in groups]
+    return [{"words": words, "formulas": listed} for words, listed in groups.items()]

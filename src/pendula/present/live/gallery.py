@@ -30,7 +30,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "driven-chain": {"parameters": {"alpha": 0.3}, "span": (12.5, 15.0)},  # the shaken base excites it slowly
     "spatial-rod": {"initial_state": {"phi": "25deg"}},  # across the line of sight instead of along it
 }
-"""what a thumbnail shows of a mechanism whose first moments say little"""
+"""what thumbnails show of mechanisms whose first moments show little"""
 
 
 def write_gallery(

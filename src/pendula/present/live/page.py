@@ -13,16 +13,15 @@ from html import escape
 from pathlib import Path
 from typing import Any, overload
 
-from pendula.arguments import read_path
-from pendula.errors import UsageError
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.live.content import live_content
 from pendula.present.notebook.pages import InlinePage
-from pendula.present.player.page import in_script, read_template
+from pendula.present.player.page import in_script, printable, read_template
 from pendula.present.web import bundle
 from pendula.simulation.events import Event
 from pendula.storage.files import write_text
+from pendula.words import counted
 
 ENTRY = "live/live.js"
 """The module that runs the page."""
@@ -81,9 +80,7 @@ def play(
     if path is None:
         made = live_html(model, initial_state, events)
         return InlinePage(f"{model_of(model, 'play').name}, live", made)
-    target = read_path(path, "path")
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f'a live page is a page, so its name must end in .html, found "{target.name}"')
+    target = bundle.page_path(path)
     write_text(target, live_html(model, initial_state, events))
     return target
 
@@ -96,12 +93,11 @@ def live_html(
     record = content["record"]
     script = _script(content)
     bodies = record["about"]["names"]["bodies"]
-    count = f"{len(bodies)} {'body' if len(bodies) == 1 else 'bodies'}"
-    freedoms = record["about"]["freedoms"]
+    size = f"{counted(len(bodies), 'body', 'bodies')}, {counted(record['about']['freedoms'], 'degree')} of freedom"
     parts = {
-        "title": escape(_readable(record["title"])),
-        "about": escape(f"{count}, {freedoms} {'degree' if freedoms == 1 else 'degrees'} of freedom, live"),
-        "label": escape(_readable(f"{record['title']} in motion. Bodies: {', '.join(bodies[:12])}.")),
+        "title": escape(printable(record["title"])),
+        "about": f"{size}, live",
+        "label": escape(printable(f"{record['title']} in motion. Bodies: {', '.join(bodies[:12])}.")),
         "style": bundle.style("base.css", "matrix.css", "toy.css", "live/live.css"),
         "policy": bundle.policy(script),
         "equations": _equations(content["equations"]),
@@ -126,8 +122,3 @@ def _equations(groups: list[dict[str, Any]]) -> str:
         return "<p>The symbolic equations of this mechanism are too long for a page.</p>"
     shown = [f"<h3>{escape(g['words'])}</h3>{''.join(f'<div>{f}</div>' for f in g['formulas'])}" for g in groups]
     return f'<div class="formulas" tabindex="0" role="region" aria-label="Equations of motion">{"".join(shown)}</div>'
-
-
-def _readable(text: str) -> str:
-    """Text that can be written as UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -17,9 +17,8 @@ from pendula.analysis.stability.verdict import Stability, judged
 from pendula.present.notebook.elements import card, facts, folded, grid, note, notes, picture_of, text_lines
 from pendula.present.words.equilibria import equilibria_rows, place
 from pendula.present.words.linear import modes_rows, shape_rows, spectrum_rows
-from pendula.present.words.tables import number
-from pendula.present.words.verdicts import floquet_facts, multiplier_rows, root_rows, stability_facts
-from pendula.words import told
+from pendula.present.words.verdicts import floquet_facts, multiplier_rows, pair_rows, root_rows, stability_facts
+from pendula.words import counted, told
 
 MOST_MATRIX = 10
 """rows of a matrix that is shown"""
@@ -84,18 +83,13 @@ def show_modes(found: Modes) -> str:
         heads, rows = shape_rows(found)
         parts.append(folded("Shapes", grid(heads, rows)))
     parts += [notes([mode.description for mode in found.modes[:MOST_SHAPES]]), notes(found.notes)]
-    return card(f"{len(found)} mode{'s' if len(found) != 1 else ''} of small motion", *parts)
+    return card(f"{counted(len(found), 'mode')} of small motion", *parts)
 
 
 def show_certificate(found: Certificate) -> str:
     """All pairs of formulations with their largest difference."""
-    rows = [
-        (f"{p.a} – {p.b}", number(p.max_difference, 3), "agree" if p.passed else "disagree", p.what)
-        for p in found.pairs
-    ]
     title, *rest = told(found)
-    table = grid(["Pair", "Largest difference", "Verdict", "Largest in the"], rows)
-    return card(title, table, picture_of(found), folded("In words", text_lines(rest)) if rest else "")
+    return card(title, grid(*pair_rows(found)), picture_of(found), folded("In words", text_lines(rest)) if rest else "")
 
 
 def show_floquet(found: Floquet) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pendula.errors import PendulaError, UsageError
 from pendula.present.pictures.registry import plot_of
+from pendula.present.player.page import printable
 from pendula.present.report.html import table
 
 MOST_ROWS = 24
@@ -40,7 +41,7 @@ def card(title: str, *parts: str) -> str:
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> str:
-    """Names and what there is to say, as a table without lines."""
+    """Names and texts as a table without lines."""
     cells = "".join(
         f'<tr style="background:transparent"><th style="text-align:left;font-weight:500;{PALE};padding:.1em 1em .1em 0;'
         f'vertical-align:top;white-space:nowrap">{escape(name)}</th><td style="text-align:left;padding:.1em 0;'
@@ -51,9 +52,9 @@ def facts(rows: Sequence[tuple[str, str]]) -> str:
     return f'<table style="border-collapse:collapse;border:none;margin:.2em 0 .5em">{cells}</table>' if cells else ""
 
 
-def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = "") -> str:
+def grid(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table; long ones are cut in the middle."""
-    return table(heads, rows, caption=caption, most=MOST_ROWS).replace(' tabindex="0"', "") if rows else ""
+    return table(heads, rows, most=MOST_ROWS).replace(' tabindex="0"', "") if rows else ""
 
 
 def folded(summary: str, content: str) -> str:
@@ -64,7 +65,7 @@ def folded(summary: str, content: str) -> str:
 
 
 def text_lines(lines: Sequence[str]) -> str:
-    """Lines of text as they are in a terminal."""
+    """Lines of text as a terminal shows them."""
     text = escape("\n".join(lines))
     if not text:
         return ""
@@ -128,7 +129,7 @@ def small_png(figure: Any, dpi: float, *, tight: bool = False) -> tuple[bytes, t
 
 
 def framed(page: str, *, height: int, title: str) -> str:
-    """A whole page inside the HTML: it runs by itself, and reaches nothing of the notebook."""
+    """A whole page inside the HTML, which runs separately and cannot reach the notebook."""
     return (
         f'<iframe title="{escape(_line(title))}" sandbox="{FRAME}" loading="lazy" style="width:100%;height:{height}px;'
         f"box-sizing:border-box;border:{LINE};border-radius:6px;"
@@ -138,5 +139,4 @@ def framed(page: str, *, height: int, title: str) -> str:
 
 def _line(text: str) -> str:
     """Text that can be written as UTF-8, without control characters."""
-    kept = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(c if c.isprintable() or c == " " else " " for c in kept)
+    return "".join(c if c.isprintable() or c == " " else " " for c in printable(text))

@@ -15,7 +15,7 @@ def displayed(figure: Any) -> Any:
     """The same figure, which notebooks show when it is the value of a cell.
 
     Figures of Pendula are made without pyplot, so nothing keeps them open. One that pyplot made is closed in pyplot,
-    which would else show it a second time at the end of the cell, and keep it in memory.
+    which would otherwise show it a second time at the end of the cell, and keep it in memory.
     """
     pyplot = sys.modules.get("matplotlib.pyplot")
     number = getattr(figure, "number", None)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby
 from typing import Any
 
 from pendula.analysis.explain.explanation import Explanation
 from pendula.equations.equations import Equations
 from pendula.equations.printing.latex import write_latex
-from pendula.equations.printing.mathml import write_mathml
 from pendula.equations.small_motion.model import SymbolicModel
 from pendula.errors import NotSupported
 from pendula.model.model import Model
 from pendula.present.explain.page import as_html
 from pendula.present.notebook.elements import card, facts, folded, framed, grid, note, picture_of, text_lines
-from pendula.present.report.mechanism import body_rows, joint_rows, parameter_table
+from pendula.present.report.mechanism import parameter_table
 from pendula.present.web import bundle
+from pendula.present.words.models import body_rows, force_rows, formula_groups, joint_rows
 from pendula.system.layout import State
 from pendula.system.system import System
 from pendula.words import counted, some, told
 
 MOST_LATEX = 12_000
-"""characters of LaTeX that a notebook is given"""
+"""longest LaTeX, in characters, that a notebook gets"""
 MOST_FORMULAS = 12
 """formulas of one kind that are shown at once; more are folded"""
 
@@ -40,17 +39,14 @@ def show_model(model: Model) -> str:
         ("gravity", f"({gravity}) {units.length}/{units.time}^2"),
         ("units", model.units),
     ]
-    inertia = f"{units.mass} {units.length}^2"
-    heads = ["Body", f"Mass [{units.mass}]", f"Mass centre [{units.length}]", f"Ixx, Iyy, Izz [{inertia}]"]
     parts = [
         picture_of(model),
         facts(about),
-        folded("Bodies", grid(heads, body_rows(model))),
-        folded("Joints", grid(["Joint", "Type", "Parent", "Child", "Coordinates"], joint_rows(model))),
+        folded("Bodies", grid(*body_rows(model))),
+        folded("Joints", grid(*joint_rows(model))),
     ]
     if model.forces:
-        rows = [(f.name or f"force {k}", f.type, f.where()) for k, f in enumerate(model.forces, 1)]
-        parts.append(folded("Forces", grid(["Force", "Type", "Acts on"], rows)))
+        parts.append(folded("Forces", grid(*force_rows(model))))
     if model.parameters:
         parts.append(folded("Parameters", parameter_table(model).replace(' tabindex="0"', "")))
     return card(model.name, *parts)
@@ -71,7 +67,7 @@ def show_system(system: System) -> str:
 
 
 def show_equations(equations: Equations) -> dict[str, Any]:
-    """The equations of motion: MathML, which browsers show by themselves, and LaTeX."""
+    """The equations of motion: MathML, which browsers render, and LaTeX."""
     title, *rest = told(equations)
     found: dict[str, Any] = {}
     latex = write_latex(equations)
@@ -85,7 +81,7 @@ def show_equations(equations: Equations) -> dict[str, Any]:
 
 
 def _brackets() -> str:
-    """The brackets of matrices, which pages draw by a style sheet, as an attribute."""
+    """The style of matrix brackets, which pages have in a style sheet, as an attribute."""
     rule = bundle.read("matrix.css").partition("{")[2].partition("}")[0]
     return " ".join(rule.split())
 
@@ -93,8 +89,8 @@ def _brackets() -> str:
 def formulas(equations: Equations) -> str:
     """Formulas under short headings, in MathML."""
     parts, brackets = [], f'<mtable style="{_brackets()}"'
-    for words, group in groupby(write_mathml(equations), key=lambda formula: formula.words):
-        listed = [formula.mathml.replace('<mtable class="matrix"', brackets) for formula in group]
+    for words, group in formula_groups(equations).items():
+        listed = [mathml.replace('<mtable class="matrix"', brackets) for mathml in group]
         shown = f'<div style="overflow-x:auto;overflow-y:hidden;padding:2px 0">{"".join(listed)}</div>'
         if len(listed) > MOST_FORMULAS:
             parts.append(folded(f"{len(listed)} {words}", shown))

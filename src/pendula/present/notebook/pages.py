@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pendula.errors import UsageError
 from pendula.present.notebook.elements import framed
+from pendula.present.web.bundle import page_path
 from pendula.storage.files import write_text
 from pendula.words import readable
 
@@ -41,9 +41,7 @@ class InlinePage:
         Raises:
             UsageError: the file has another ending, or cannot be written.
         """
-        target = Path(path)
-        if target.suffix.lower() not in (".html", ".htm"):
-            raise UsageError(f'the name of a page must end in .html, found "{target.name}"')
+        target = page_path(path)
         write_text(target, self.html)
         return target
 

@@ -14,7 +14,7 @@ DISPLAYS: Registry[Show] = Registry("display")
 
 
 def register_display(kind: type | str, show: Show | str, *, summary: str = "") -> None:
-    """Adds a display: notebooks then show results of this type by it.
+    """Adds a display: notebooks then show results of this type with it.
 
     Args:
         kind: the type of the result, or its name.

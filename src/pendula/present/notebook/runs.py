@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -14,30 +13,22 @@ from pendula.present.pictures.results import PLAYER_HEIGHT
 from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import animation_html
 from pendula.present.words.reactions import peak_rows, reaction_notes
-from pendula.present.words.tables import number
+from pendula.present.words.runs import ensemble_facts, level_rows, outcome_rows, run_facts
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.trajectory import Trajectory
 from pendula.studies.result import Sweep
 from pendula.words import counted
 
 FRAMES = 240
-"""frames of a motion in a notebook: a page of the player has some 75 kB, most of it its script"""
+"""frames of a motion in a notebook: a player page has about 75 kB, most of which is its script"""
 MOST_STATES = 4000
-"""states of a run that a notebook looks at"""
-LEVELS = (0.05, 0.5, 0.95)
+"""largest number of states of a run that a notebook reads"""
 
 
 def show_run(run: Trajectory) -> str:
     """The motion in the player, and how the run went."""
-    units = run.system.model.unit_names
-    step = f"steps of {run.step:g}" if run.step else f"tolerance {run.tolerance:g}"
     about = [
-        ("outcome", f"{run.outcome}" + (f" ({run.detail})" if run.detail else "")),
-        ("time", f"{number(float(run.energy.t[0]))} to {number(float(run.energy.t[-1]))} {units.time}"),
-        ("steps", f"{run.stepper} with {step}: {run.steps} accepted, {run.rejected} rejected"),
-        ("energy drift", f"{run.energy_drift:.2e} of {number(run.energy.scale, 4)} {units.energy}"),
-        ("constraint violation", "" if run.violation is None else f"{run.constraint_violation:.2e}"),
-        ("error at the end", "" if run.predictability is None else f"{run.predictability.size}, estimated"),
+        *run_facts(run),
         *(("not to be trusted", doubt) for doubt in run.doubts),
         *(("event", str(found)) for found in run.events.values()),
     ]
@@ -45,7 +36,7 @@ def show_run(run: Trajectory) -> str:
 
 
 def player(run: Trajectory) -> str:
-    """The player with a run, thinned to what a small page can hold; its plot where there is nothing to play."""
+    """The player with a run, thinned to fit a small page; the plot of the run if it cannot be played."""
     if len(run) < 2:
         return ""
     few = run
@@ -63,23 +54,9 @@ def player(run: Trajectory) -> str:
 
 def show_ensemble(runs: Ensemble) -> str:
     """How the runs ended, where their coordinates are at the end, and their spread over time."""
-    layout = runs.system.in_joints.layout
-    counts = Counter(str(outcome) for outcome in runs.outcome)
-    drift = runs.energy_drift[np.isfinite(runs.energy_drift)]
-    about = [
-        *((counted(count, "run"), outcome) for outcome, count in counts.most_common()),
-        ("not to be trusted", counted(int(runs.doubtful.sum()), "run") if runs.doubtful.any() else ""),
-        ("energy drift", f"median {np.median(drift):.2e}, largest {drift.max():.2e}" if drift.size else ""),
-        ("stepper", f"{runs.stepper} with tolerance {runs.tolerance:g}"),
-    ]
-    table = ""
-    if runs.ok.any():
-        heads = [f"at {number(float(runs.t[-1]))} {layout.time_unit}", *(f"{level:.0%}" for level in LEVELS), "unit"]
-        rows = [
-            (n, *(float(x) for x in np.quantile(runs[n][runs.ok, -1], LEVELS)), layout.units[n])
-            for n in (*layout.coordinates, *layout.speeds)
-        ]
-        table = grid(heads, rows)
+    outcomes = [(counted(count, "run"), outcome) for count, outcome in outcome_rows(runs)]
+    about = [*outcomes, *ensemble_facts(runs)]
+    table = grid(*level_rows(runs)) if runs.ok.any() else ""
     return card(f"{runs.system.model.name}: {counted(len(runs), 'run')}", facts(about), table, picture_of(runs))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pendula.analysis.charts.chart import StabilityChart
-from pendula.present.pictures.plots import FEW, INK, _dress, _sheet, _title, _word, titled
+from pendula.present.pictures.plots import FEW, INK, dress, headline, literally, sheet, titled
 from pendula.words import counted
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ FAINT = 1e-6
 """of the first shade: where shading begins"""
 
 
-def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
+def plot_chart(found: StabilityChart) -> Figure:
     """Figure of a chart: stable regions white, unstable ones shaded by their growth, refined border points in ink.
 
     Example:
@@ -36,7 +36,7 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     rate = f" [1/{found.system.layout.time_unit}]" if found.system is not None else ""
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(8.0, 6.0)
     growth = np.where(found.stable == 0, _growth(found), 0.0)
     shades = LinearSegmentedColormap.from_list("growth", ["#fbe8dd", "#f2b896", FEW[1]])
@@ -45,7 +45,7 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
         levels = [FAINT * ticks[1], *ticks[1:]]  # what does not grow stays white
         drawn = ax.tricontourf(*_with_borders(found, growth), levels=levels, cmap=shades)
         bar = figure.colorbar(drawn, ax=ax, shrink=0.8, ticks=ticks[1:])
-        _word(bar.ax.set_ylabel("growth per period [1]" if found.what == "spectral radius" else found.what + rate))
+        literally(bar.ax.set_ylabel("growth per period [1]" if found.what == "spectral radius" else found.what + rate))
     failed = np.argwhere(np.isnan(found.stable))
     if len(failed):
         ax.plot(found.x[failed[:, 1]], found.y[failed[:, 0]], "x", color=FEW[0], ms=4, ls="none")
@@ -53,12 +53,12 @@ def plot_chart(found: StabilityChart, *, dpi: float = 110) -> Figure:
     ax.plot(points[:, 0], points[:, 1], ".", color=INK, ms=3.0, ls="none")
     ax.set_xlim(found.x[0], found.x[-1])
     ax.set_ylim(found.y[0], found.y[-1])
-    _word(ax.set_xlabel(found.parameters[0]))
-    _word(ax.set_ylabel(found.parameters[1]))
-    _dress(ax)
-    _title(figure, titled(found.system, f"stability over {found.parameters[0]} and {found.parameters[1]}"))
+    literally(ax.set_xlabel(found.parameters[0]))
+    literally(ax.set_ylabel(found.parameters[1]))
+    dress(ax)
+    headline(figure, titled(found.system, f"stability over {found.parameters[0]} and {found.parameters[1]}"))
     subtitle = f"white: stable; dots: {counted(len(points), 'refined border point')}"
-    _word(ax.set_title(subtitle, loc="left", fontsize=9.5))
+    literally(ax.set_title(subtitle, loc="left", fontsize=9.5))
     return figure
 
 

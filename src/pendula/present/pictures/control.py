@@ -12,9 +12,20 @@ from pendula.analysis.control.margins import Margins
 from pendula.analysis.control.reach import LOST, WEAK, Reach
 from pendula.analysis.control.responses import Bode, RootLocus, StepResponse
 from pendula.analysis.control.space import StateSpace
-from pendula.present.pictures.modes import _legend
-from pendula.present.pictures.planes import _halves
-from pendula.present.pictures.plots import FEW, MUTED, _colors, _dress, _sheet, _title, _word, titled
+from pendula.present.pictures.planes import shade_unstable
+from pendula.present.pictures.plots import (
+    FEW,
+    MUTED,
+    dress,
+    headline,
+    line_colors,
+    literally,
+    name_lines,
+    sheet,
+    titled,
+)
+from pendula.present.words.tables import number_pair
+from pendula.present.words.units import in_degrees, labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +38,7 @@ def _mechanism(space: StateSpace) -> Any:
     return None if space.linear is None else space.linear.system
 
 
-def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
+def plot_bode(found: Bode) -> Figure:
     """Figure of a frequency response: magnitudes in decibel and phases in degrees, over rad/s with Hz on top.
 
     Example:
@@ -36,33 +47,33 @@ def plot_bode(found: Bode, *, dpi: float = 110) -> Figure:
         >>> [ax.get_ylabel() for ax in figure.axes]
         ['magnitude [dB]', 'phase [deg]']
     """
-    figure, axes = _sheet(2, dpi)
+    figure, axes = sheet(2)
     pairs = list(found.pairs())[:MOST_LINES]
     unit = found.space.time_unit
-    for (of, by), color in zip(pairs, _colors(len(pairs)), strict=True):
+    for (of, by), color in zip(pairs, line_colors(len(pairs)), strict=True):
         size = found.magnitude_db(of, by)
         axes[0].plot(found.omega, np.where(np.isfinite(size), size, np.nan), color=color, lw=1.3)
         axes[1].plot(found.omega, found.phase(of, by), color=color, lw=1.3)
     for ax in axes:
         ax.set_xscale("log")
         ax.set_xlim(found.omega[0], found.omega[-1])
-        _dress(ax)
-    _word(axes[0].set_ylabel("magnitude [dB]"))
-    _word(axes[1].set_ylabel("phase [deg]"))
+        dress(ax)
+    literally(axes[0].set_ylabel("magnitude [dB]"))
+    literally(axes[1].set_ylabel("phase [deg]"))
     low, high = axes[1].get_ylim()
     low, high = min(low, (low + high) / 2 - 60), max(high, (low + high) / 2 + 60)
     axes[1].set_ylim(low, high)
     axes[1].set_yticks(np.arange(90 * np.floor(low / 90), high + 1, 90 if high - low < 720 else 180))
-    _word(axes[1].set_xlabel(f"angular frequency [rad/{unit}]"))
+    literally(axes[1].set_xlabel(f"angular frequency [rad/{unit}]"))
     top = axes[0].secondary_xaxis("top", functions=(_to_hertz, _from_hertz))
-    _word(top.set_xlabel(f"frequency [{'Hz' if unit == 's' else f'1/{unit}'}]", fontsize=9, color=MUTED))
+    literally(top.set_xlabel(f"frequency [{'Hz' if unit == 's' else f'1/{unit}'}]", fontsize=9, color=MUTED))
     top.tick_params(labelsize=8, colors=MUTED)
-    _legend(axes[0], [f"{of} per {by}" for of, by in pairs])
-    _title(figure, titled(_mechanism(found.space), "frequency response"))
+    name_lines(axes[0], [f"{of} per {by}" for of, by in pairs])
+    headline(figure, titled(_mechanism(found.space), "frequency response"))
     return figure
 
 
-def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
+def plot_margins(found: Margins) -> Figure:
     """Figure of a loop over frequency, with bars from 0 dB at phase crossings and from -180 deg at gain crossings.
 
     Example:
@@ -73,7 +84,7 @@ def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
         ['magnitude [dB]', 'phase [deg]']
     """
     bode = found.bode()
-    figure = plot_bode(bode, dpi=dpi)
+    figure = plot_bode(bode)
     size, phase = figure.axes[:2]
     (pair,) = bode.pairs()
     size.axhline(0.0, color=MUTED, lw=0.8)
@@ -91,7 +102,7 @@ def plot_margins(found: Margins, *, dpi: float = 110) -> Figure:
         phase.plot([omega, omega], [here - margin, here], color=FEW[1], lw=2.0, marker="o", ms=4)
         _note(phase, omega, here, f"{margin:+.3g}° at {omega:.3g} rad/{unit}")
     text = "loop with its margins" if found.stable else "loop; closed, it does not decay: no margins"
-    _title(figure, titled(_mechanism(found.loop), text))
+    headline(figure, titled(_mechanism(found.loop), text))
     return figure
 
 
@@ -112,7 +123,7 @@ def _from_hertz(hertz: Any) -> Any:
     return hertz * 2 * np.pi
 
 
-def plot_step(found: StepResponse, *, dpi: float = 110) -> Figure:
+def plot_step(found: StepResponse) -> Figure:
     """Figure of step responses over time: a panel for each unit; held values as steps in discrete time.
 
     Example:
@@ -122,25 +133,23 @@ def plot_step(found: StepResponse, *, dpi: float = 110) -> Figure:
     """
     space = found.space
     kinds = list(dict.fromkeys(space.units.get(name, "") for name in space.outputs))
-    figure, axes = _sheet(len(kinds), dpi)
+    figure, axes = sheet(len(kinds))
     for ax, unit in zip(axes, kinds, strict=True):
         pairs = [(of, by) for of, by in found.pairs() if space.units.get(of, "") == unit][:MOST_LINES]
-        turn = 180 / np.pi if unit == "rad" else 1.0
-        for pair, color in zip(pairs, _colors(len(pairs)), strict=True):
+        for pair, color in zip(pairs, line_colors(len(pairs)), strict=True):
             how = "steps-post" if space.dt is not None else "default"
-            ax.plot(found.t, found[pair] * turn, color=color, lw=1.3, drawstyle=how)
+            ax.plot(found.t, in_degrees(found[pair], unit)[0], color=color, lw=1.3, drawstyle=how)
         ax.axhline(0.0, color=MUTED, lw=0.7)
-        shown = "deg" if unit == "rad" else unit
-        _word(ax.set_ylabel(f"change [{shown}]" if shown else "change"))
-        _legend(ax, [f"{of} by {by}" for of, by in pairs])
-        _dress(ax)
+        literally(ax.set_ylabel(labelled("change", in_degrees(0.0, unit)[1])))
+        name_lines(ax, [f"{of} by {by}" for of, by in pairs])
+        dress(ax)
     axes[-1].set_xlim(0.0, float(found.t[-1]))
-    _word(axes[-1].set_xlabel(f"time after a unit step [{space.time_unit}]"))
-    _title(figure, titled(_mechanism(space), "step response"))
+    literally(axes[-1].set_xlabel(f"time after a unit step [{space.time_unit}]"))
+    headline(figure, titled(_mechanism(space), "step response"))
     return figure
 
 
-def plot_locus(found: RootLocus, *, dpi: float = 110) -> Figure:
+def plot_locus(found: RootLocus) -> Figure:
     """Figure of a root locus: a line for each pole, crosses without feedback, circles at zeros.
 
     Example:
@@ -149,11 +158,11 @@ def plot_locus(found: RootLocus, *, dpi: float = 110) -> Figure:
         >>> len(figure.axes)
         1
     """
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
-    unit, size = found.space.time_unit, max(float(np.abs(found.poles[0]).max()), 1e-12)
+    size = max(float(np.abs(found.poles[0]).max()), 1e-12)
     limit = 3.0 * max(size, float(np.abs(found.zeros).max(initial=0.0)))
-    for k, color in zip(range(found.poles.shape[1]), _colors(found.poles.shape[1]), strict=True):
+    for k, color in zip(range(found.poles.shape[1]), line_colors(found.poles.shape[1]), strict=True):
         line = np.where(np.abs(found.poles[:, k]) < 2 * limit, found.poles[:, k], np.nan)
         ax.plot(line.real, line.imag, color=color, lw=1.4)
     if found.gains[0] == 0:
@@ -161,16 +170,18 @@ def plot_locus(found: RootLocus, *, dpi: float = 110) -> Figure:
     if found.zeros.size:
         ax.plot(found.zeros.real, found.zeros.imag, "o", mfc="none", color="#1d2430", ms=8, ls="", label="zeros")
     _frame(ax, found.space, limit)
-    _word(ax.set_xlabel(f"real part [1/{unit}]" if found.space.dt is None else "real part"))
-    _word(ax.set_ylabel(f"imaginary part [1/{unit}]" if found.space.dt is None else "imaginary part"))
-    _dress(ax)
+    dress(ax)
     ax.legend(loc="best", frameon=False, fontsize=8.5)
     text = f"root locus of {found.space.inputs[0]} = -k*{found.space.outputs[0]}, k to {found.gains[-1]:.3g}"
-    _title(figure, titled(_mechanism(found.space), text))
+    headline(figure, titled(_mechanism(found.space), text))
     return figure
 
 
 def _frame(ax: Axes, space: StateSpace, limit: float) -> None:
+    """Limits and names of the axes of a complex plane: the unit circle of a sampled system, else the unstable half."""
+    unit = f"1/{space.time_unit}" if space.dt is None else ""
+    literally(ax.set_xlabel(labelled("real part", unit)))
+    literally(ax.set_ylabel(labelled("imaginary part", unit)))
     if space.dt is not None:
         angle = np.linspace(0, 2 * np.pi, 200)
         ax.plot(np.cos(angle), np.sin(angle), color=MUTED, lw=0.9)
@@ -179,10 +190,10 @@ def _frame(ax: Axes, space: StateSpace, limit: float) -> None:
     ax.set_xlim(-limit, limit)
     ax.set_ylim(-limit, limit)
     if space.dt is None:
-        _halves(ax)
+        shade_unstable(ax)
 
 
-def plot_gain(found: Gain, *, dpi: float = 110) -> Figure:
+def plot_gain(found: Gain) -> Figure:
     """Figure of the poles without and with feedback.
 
     Example:
@@ -191,31 +202,28 @@ def plot_gain(found: Gain, *, dpi: float = 110) -> Figure:
         >>> len(plot_gain(gain).axes)
         1
     """
-    return _two_sets(found.space, found.poles, "with feedback", "poles of the closed loop", dpi)
+    return _two_sets(found.space, found.poles, "with feedback", "poles of the closed loop")
 
 
-def plot_estimator(found: Estimator, *, dpi: float = 110) -> Figure:
+def plot_estimator(found: Estimator) -> Figure:
     """Figure of the poles of the mechanism and of the error of the estimate."""
-    return _two_sets(found.space, found.poles, "error of the estimate", "poles of the Kalman filter", dpi)
+    return _two_sets(found.space, found.poles, "error of the estimate", "poles of the Kalman filter")
 
 
-def _two_sets(space: StateSpace, poles: Any, label: str, title: str, dpi: float) -> Figure:
-    figure, (ax,) = _sheet(1, dpi)
+def _two_sets(space: StateSpace, poles: Any, label: str, title: str) -> Figure:
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     before = space.poles
     ax.plot(before.real, before.imag, "x", color=FEW[1], ms=8, ls="", label="mechanism alone")
     ax.plot(poles.real, poles.imag, "o", color=FEW[0], ms=7, ls="", label=label)
     _frame(ax, space, 1.25 * max(float(np.abs(before).max()), float(np.abs(poles).max()), 1e-12))
-    unit = f" [1/{space.time_unit}]" if space.dt is None else ""
-    _word(ax.set_xlabel(f"real part{unit}"))
-    _word(ax.set_ylabel(f"imaginary part{unit}"))
-    _dress(ax)
+    dress(ax)
     ax.legend(loc="best", frameon=False, fontsize=8.5)
-    _title(figure, titled(_mechanism(space), title))
+    headline(figure, titled(_mechanism(space), title))
     return figure
 
 
-def plot_reach(found: Reach, *, dpi: float = 110) -> Figure:
+def plot_reach(found: Reach) -> Figure:
     """Figure of the margins of controllability or observability, eigenvalue by eigenvalue.
 
     Example:
@@ -223,9 +231,7 @@ def plot_reach(found: Reach, *, dpi: float = 110) -> Figure:
         >>> len(plot_reach(pendula.linearize("cart-pole", {"theta": 0}).controllability()).axes)
         1
     """
-    from pendula.analysis.control.reach import _number
-
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(8.0, 1.6 + 0.4 * len(found.margins))
     sizes = np.maximum(found.margins, 1e-17)
     at = np.arange(len(sizes))[::-1]
@@ -234,9 +240,9 @@ def plot_reach(found: Reach, *, dpi: float = 110) -> Figure:
     ax.set_xscale("log")
     ax.set_xlim(1e-17, 1.0)
     ax.axvline(LOST, color=MUTED, lw=0.9, ls="--")
-    ax.set_yticks(at, labels=[_number(s) for s in found.eigenvalues])
-    _word(ax.set_ylabel(f"eigenvalue [1/{found.time_unit}]"))
-    _word(ax.set_xlabel("least singular value of the test, relative (dashed: lost below)"))
-    _dress(ax)
-    _title(figure, f"{found.verdict} by {', '.join(found.by)}")
+    ax.set_yticks(at, labels=[number_pair(complex(s), 4) for s in found.eigenvalues])
+    literally(ax.set_ylabel(f"eigenvalue [1/{found.time_unit}]"))
+    literally(ax.set_xlabel("least singular value of the test, relative (dashed: lost below)"))
+    dress(ax)
+    headline(figure, f"{found.verdict} by {', '.join(found.by)}")
     return figure

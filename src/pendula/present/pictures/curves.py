@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pendula.present.pictures import svg
-from pendula.present.pictures.plots import FEW, INK, MUTED
+from pendula.present.pictures.plots import DPI, FEW, INK, MUTED
+from pendula.present.thinning import thinned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def curve(name: str, x: Any, y: Any, *, style: Style = "line", color: int | None
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if style != "points":
-        xs, ys = svg.thinned(xs, ys, points)
+        xs, ys = thinned(xs, ys, points)
     return Curve(name, _rounded(xs), _rounded(ys), style, color)
 
 
@@ -205,23 +206,23 @@ def _grid(across: _Axis, up: _Axis, chart: Chart) -> str:
 # -- by Matplotlib, for a file ------------------------------------------------------------------------
 
 
-def chart_figure(chart: Chart, *, dpi: float = 110) -> Figure:
+_LOOKS: dict[str, dict[str, Any]] = {
+    "line": {"lw": 1.2},
+    "dashed": {"lw": 1.2, "ls": "--"},
+    "points": {"marker": "o", "ls": "", "ms": 4},
+}
+
+
+def chart_figure(chart: Chart) -> Figure:
     """The chart as a Matplotlib figure."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.2), dpi=dpi, layout="constrained")
+    figure = Figure(figsize=(6.4, 4.2), dpi=DPI, layout="constrained")
     ax = figure.add_subplot()
     named = set()
     for k, one in enumerate(chart.curves):
         color = FEW[(k if one.color is None else one.color) % len(FEW)]
-        styles: dict[str, dict[str, Any]] = {
-            "line": {"lw": 1.2},
-            "dashed": {"lw": 1.2, "ls": "--"},
-            "points": {"marker": "o"},
-        }
-        look = styles[one.style]
-        if one.style == "points":
-            look |= {"ls": "", "ms": 4}
+        look = _LOOKS[one.style]
         label = None if one.name in named or not one.name else one.name
         named.add(one.name)
         ax.plot(*_visible(chart, one), color=color, label=label, **look)

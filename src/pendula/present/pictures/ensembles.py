@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pendula.errors import UsageError
-from pendula.present.pictures.plots import FEW, FLOOR, MUTED, _dress, _sheet, _short, _title, _word
+from pendula.present.pictures.plots import FEW, FLOOR, MUTED, dress, headline, literally, sheet, shortened, titled
+from pendula.present.words.units import in_degrees, labelled
+from pendula.simulation.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,50 +20,35 @@ MOST_PANELS = 8
 SINGLE_RUNS = 12  # drawn as thin lines
 
 
-@dataclass(frozen=True, eq=False)
-class SpreadSeries:
-    """Sampled signals of many runs, each of shape (runs, samples); NaN beyond the end of a run."""
-
-    title: str
-    subtitle: str
-    t: Array
-    signals: Mapping[str, Array]
-    units: Mapping[str, str]
-    energy_drift: Array
-    time_unit: str = "s"
-
-    def __post_init__(self) -> None:
-        for name, y in self.signals.items():
-            if y.ndim != 2 or y.shape[1] != len(self.t):
-                raise UsageError(f'"{name}" must have shape (runs, {len(self.t)}), got {y.shape}')
-
-
-def plot_spread(series: SpreadSeries, *, dpi: float = 110) -> Figure:
-    """Figure of many runs: for each signal its median, the bands of 50 % and 90 % of the runs, and some runs.
+def plot_ensemble(runs: Ensemble) -> Figure:
+    """Figure of many runs: for each coordinate its median, the bands of 50 % and 90 % of the runs, and some runs.
 
     The last panel shows the energy drift of all runs, in ascending order. With a single sample, histograms replace the
     bands.
     """
-    names = list(series.signals)[:MOST_PANELS]
-    figure, axes = _sheet(len(names) + 1, dpi, shared=False)
+    layout = runs.system.in_joints.layout
+    names = layout.coordinates[:MOST_PANELS]
+    figure, axes = sheet(len(names) + 1, shared=False)
     for index, (ax, name) in enumerate(zip(axes, names, strict=False)):
-        scale = 180 / np.pi if series.units[name] == "rad" else 1.0
-        unit = "deg" if series.units[name] == "rad" else series.units[name]
-        label = f"{_short(name, 18)} [{unit}]" if unit else _short(name, 18)
-        draw = _draw_bands if len(series.t) > 1 else _draw_histogram
-        draw(ax, series, series.signals[name] * scale, FEW[index % len(FEW)], label)
-        _dress(ax)
-    _draw_drift(axes[-1], series.energy_drift)
-    _dress(axes[-1])
+        values, unit = in_degrees(runs[name], layout.units[name])
+        draw = _draw_bands if len(runs.t) > 1 else _draw_histogram
+        draw(ax, runs.t, values, FEW[index % len(FEW)], labelled(shortened(name, 18), unit), layout.time_unit)
+        dress(ax)
+    drift = runs.energy_drift[np.isfinite(runs.energy_drift)]
+    _draw_drift(axes[-1], drift)
+    dress(axes[-1])
     figure.align_ylabels(axes)
-    _title(figure, series.title)
-    _word(axes[0].set_title(series.subtitle, loc="left", fontsize=9.5, color=MUTED))
+    headline(figure, titled(runs.system, f"{len(runs)} runs"))
+    median = f", median energy drift {np.median(drift):.2g}" if drift.size else ""
+    subtitle = f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{median}"
+    literally(axes[0].set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))
     return figure
 
 
-def _draw_bands(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str) -> None:
+def _draw_bands(ax: Axes, t: Array, y: Array, color: str, label: str, time_unit: str) -> None:
+    ax.set_xlim(float(t[0]), float(t[-1]))
     reached = np.isfinite(y).any(axis=0)
-    t, y = series.t[reached], y[:, reached]
+    t, y = t[reached], y[:, reached]
     for k in np.linspace(0, len(y) - 1, min(len(y), SINGLE_RUNS)).astype(int):
         ax.plot(t, y[k], color=MUTED, lw=0.4, alpha=0.5)
     for low, high, dark in BANDS:
@@ -72,21 +56,20 @@ def _draw_bands(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str
         name = f"{high - low:.0%} of the runs"
         ax.fill_between(t, *edges, color=color, alpha=dark, lw=0, label=name)
     ax.plot(t, np.nanmedian(y, axis=0), color=color, lw=1.4, label="median")
-    _word(ax.set_ylabel(label))
-    ax.set_xlim(float(series.t[0]), float(series.t[-1]))
-    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
+    literally(ax.set_ylabel(label))
+    literally(ax.set_xlabel(labelled("time", time_unit)))
     ax.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, borderaxespad=0.0)
 
 
-def _draw_histogram(ax: Axes, series: SpreadSeries, y: Array, color: str, label: str) -> None:
+def _draw_histogram(ax: Axes, t: Array, y: Array, color: str, label: str, time_unit: str) -> None:
     values = y[np.isfinite(y)]
     ax.hist(values, bins=min(80, max(10, values.size // 20)), color=color, alpha=0.7)
-    _word(ax.set_xlabel(f"{label} at {series.t[0]:g} {series.time_unit}"))
+    literally(ax.set_xlabel(f"{label} at {t[0]:g} {time_unit}"))
     ax.set_ylabel("runs")
 
 
 def _draw_drift(ax: Axes, drift: Array) -> None:
-    known = np.sort(np.maximum(drift[np.isfinite(drift)], FLOOR))
+    known = np.sort(np.maximum(drift, FLOOR))
     ax.plot(np.linspace(0, 100, known.size), known, color=FEW[0], lw=1.3)
     if known.size:
         ax.set_yscale("log")

@@ -11,7 +11,9 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.equilibria.landscape import Landscape, landscape
 from pendula.errors import NotSupported, UsageError
-from pendula.present.pictures.plots import FEW, INK, MUTED, _dress, _sheet, _word, titled
+from pendula.present.pictures.plots import FEW, INK, MUTED, dress, literally, sheet, titled
+from pendula.present.words.units import in_degrees, labelled
+from pendula.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +29,6 @@ def plot_landscape(
     drawn: Landscape,
     found: Equilibria,
     verdicts: Sequence[str],
-    *,
-    dpi: float = 110,
 ) -> Figure:
     """Figure of a potential: a curve, or contours over two coordinates; equilibria are marked by their verdict.
 
@@ -36,33 +36,40 @@ def plot_landscape(
         drawn: the potential.
         found: the equilibria.
         verdicts: verdict on each of them.
-        dpi: dots per inch.
     """
     from matplotlib.ticker import MultipleLocator
 
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.2 if len(drawn.axes) == 1 else 6.4)
-    scale = [np.degrees if unit == "rad" else np.asarray for unit in drawn.units]
-    labels = [f"{n} [{'deg' if u == 'rad' else u}]" for n, u in zip(drawn.names, drawn.units, strict=True)]
+    scale, labels = _axes_of(drawn.names, drawn.units)
     what = f"{'effective ' if drawn.steady else ''}potential [{drawn.energy_unit}]"
-    _word(ax.set_xlabel(labels[0]))
+    literally(ax.set_xlabel(labels[0]))
     if len(drawn.axes) == 1:
         ax.plot(scale[0](drawn.axes[0]), drawn.values, color=FEW[0], lw=1.5)
-        _word(ax.set_ylabel(what))
+        literally(ax.set_ylabel(what))
     else:
         x, y = (change(axis) for change, axis in zip(scale, drawn.axes, strict=True))
         filled = ax.contourf(x, y, drawn.values.T, LEVELS, cmap="Blues_r", alpha=0.8)
         ax.contour(x, y, drawn.values.T, LEVELS, colors=MUTED, linewidths=0.4)
-        _word(figure.colorbar(filled, ax=ax, pad=0.02).ax.set_ylabel(what))
-        _word(ax.set_ylabel(labels[1]))
-    _dress(ax)
+        literally(figure.colorbar(filled, ax=ax, pad=0.02).ax.set_ylabel(what))
+        literally(ax.set_ylabel(labels[1]))
+    dress(ax)
     for axis, unit in zip((ax.xaxis, ax.yaxis), drawn.units, strict=False):
         if unit == "rad":
             axis.set_major_locator(MultipleLocator(90))
     _shade(ax, drawn.names, found, scale)
-    _mark(ax, drawn, found, verdicts, scale)
-    _word(figure.suptitle(f"{what.split(' [')[0]} and equilibria", x=0.012, ha="left", fontsize=13, color=INK))
+    heights = (
+        np.interp([e[drawn.names[0]] for e in found], drawn.axes[0], drawn.values) if len(drawn.axes) == 1 else None
+    )
+    _mark(ax, drawn.names, heights, found, verdicts, scale)
+    literally(figure.suptitle(f"{what.split(' [')[0]} and equilibria", x=0.012, ha="left", fontsize=13, color=INK))
     return figure
+
+
+def _axes_of(names: Sequence[str], units: Sequence[str]) -> tuple[list[Any], list[str]]:
+    """How values of coordinates are drawn, angles in degrees, and the names of their axes."""
+    scale = [np.degrees if unit == "rad" else np.asarray for unit in units]
+    return scale, [labelled(name, in_degrees(0.0, unit)[1]) for name, unit in zip(names, units, strict=True)]
 
 
 def plot_equilibria(found: Equilibria, *, verdicts: Sequence[str] | None = None) -> Figure:
@@ -102,7 +109,7 @@ def _poses(found: Equilibria, verdicts: Sequence[str]) -> Figure:
     figure: Figure = plot_equilibrium(one)
     ax = figure.axes[0]
     others = f"; {len(found) - 1} more" if len(found) > 1 else ""
-    _word(
+    literally(
         ax.set_title(
             titled(one.system, f"equilibrium {one.name} of {len(found)}, {verdicts[order[0]]}{others}"),
             loc="left",
@@ -118,24 +125,20 @@ def _boxes(found: Equilibria, verdicts: Sequence[str]) -> Figure:
     ends = {name: np.array([box.get(name, found.box[name]) for box in found.undecided]) for name in ranges}
     order = sorted(ranges, key=lambda name: np.ptp(ends[name]) / ranges[name], reverse=True)
     names = [name for name in found.box if name in order[:2]]
-    units = [found.units[name] for name in names]
-    scale = [np.degrees if unit == "rad" else np.asarray for unit in units]
-    figure, (ax,) = _sheet(1, 110)
+    scale, labels = _axes_of(names, [found.units[name] for name in names])
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 6.4 if len(names) == 2 else 2.4)
-    labels = [f"{n} [{'deg' if u == 'rad' else u}]" for n, u in zip(names, units, strict=True)]
-    _word(ax.set_xlabel(labels[0]))
+    literally(ax.set_xlabel(labels[0]))
     ax.set_xlim(*scale[0](np.array(found.box[names[0]])))
     if len(names) == 2:
-        _word(ax.set_ylabel(labels[1]))
+        literally(ax.set_ylabel(labels[1]))
         ax.set_ylim(*scale[1](np.array(found.box[names[1]])))
-    _dress(ax)
+    dress(ax)
     _shade(ax, names, found, scale)
     heights = None if len(names) == 2 else np.full(len(found), 0.5)
-    _mark_at(ax, names, heights, found, verdicts, scale)
-    title = (
-        f"{len(found)} found; {len(found.undecided)} undecided box{'es' * (len(found.undecided) != 1)} may hold more"
-    )
-    _word(figure.suptitle(title, x=0.012, ha="left", fontsize=13, color=INK))
+    _mark(ax, names, heights, found, verdicts, scale)
+    title = f"{len(found)} found; {counted(len(found.undecided), 'undecided box', 'undecided boxes')} may hold more"
+    literally(figure.suptitle(title, x=0.012, ha="left", fontsize=13, color=INK))
     return figure
 
 
@@ -160,13 +163,7 @@ def _shade(ax: Axes, names: Sequence[str], found: Equilibria, scale: Sequence[An
         )
 
 
-def _mark(ax: Axes, drawn: Landscape, found: Equilibria, verdicts: Sequence[str], scale: Sequence[Any]) -> None:
-    """Marks the equilibria on a potential by their verdicts."""
-    levels = None if len(drawn.axes) == 2 else _levels(drawn, [e[drawn.names[0]] for e in found])
-    _mark_at(ax, drawn.names, levels, found, verdicts, scale)
-
-
-def _mark_at(
+def _mark(
     ax: Axes, names: Sequence[str], heights: Any, found: Equilibria, verdicts: Sequence[str], scale: Sequence[Any]
 ) -> None:
     """Marks the equilibria by their verdicts, at given heights or at their second coordinate."""
@@ -191,10 +188,6 @@ def _mark_at(
         )
     if ax.get_legend_handles_labels()[0]:
         ax.legend(loc="best", frameon=True, framealpha=0.85, fontsize=8.5)
-
-
-def _levels(drawn: Landscape, places: Sequence[float]) -> Any:
-    return np.interp(places, drawn.axes[0], drawn.values)
 
 
 def _kind(verdict: str) -> str:

@@ -2,101 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pendula.present.pictures.plots import FEW, FLOOR, MUTED, Array, _dress, _sheet, _signal, _thin, _title, _word
+from pendula.analysis.chaos.divergence import Divergence
+from pendula.analysis.chaos.horizon import Horizon
+from pendula.analysis.chaos.lyapunov import Lyapunov
+from pendula.errors import UsageError
+from pendula.present.pictures.plots import (
+    FEW,
+    FLOOR,
+    MUTED,
+    POINTS,
+    Array,
+    dress,
+    headline,
+    literally,
+    sheet,
+    titled,
+)
+from pendula.present.thinning import thinned
+from pendula.present.words.units import in_degrees, labelled
+from pendula.simulation.events import Crossings
+from pendula.words import counted
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CROWD = 2000  # number of points above which they are drawn smaller
 
 
-@dataclass(frozen=True, eq=False)
-class SectionSeries:
-    """Points of a Poincare section: a coordinate and its rate at each crossing.
+def plot_crossings(found: Crossings, *, of: str | None = None) -> Figure:
+    """Figure of a Poincare section: a coordinate and its speed at each occurrence of an event.
 
-    Attributes:
-        x, y: values; those of ``x`` whose unit is "rad" are drawn in degrees between -180 and 180.
-        x_name, y_name: names for the axes.
-        x_unit, y_unit: units, "" if there is none.
+    Args:
+        found: one of ``run.events``.
+        of: the coordinate; default: the first that the event's expression does not contain.
+
+    Example:
+        >>> import pendula
+        >>> run = pendula.simulate("double-pendulum", 5.0, events=["theta1 = 0 rising"])
+        >>> plot_crossings(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
+        'theta2 [deg]'
     """
-
-    title: str
-    subtitle: str
-    x: Array
-    y: Array
-    x_name: str
-    y_name: str
-    x_unit: str = ""
-    y_unit: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "x", _signal(self.x, None, "x"))
-        object.__setattr__(self, "y", _signal(self.y, self.x.size, "y"))
-
-
-@dataclass(frozen=True, eq=False)
-class GrowthSeries:
-    """A positive quantity over time on a logarithmic axis, or a rate on a linear one.
-
-    Attributes:
-        level: a value to mark, or None.
-        mark: a time to mark, or None.
-        logarithmic: whether the axis of ``y`` is logarithmic.
-    """
-
-    title: str
-    subtitle: str
-    t: Array
-    y: Array
-    label: str
-    level: float | None = None
-    mark: float | None = None
-    logarithmic: bool = True
-    time_unit: str = "s"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "t", _signal(self.t, None, "t"))
-        object.__setattr__(self, "y", _signal(self.y, self.t.size, "y"))
-
-
-def plot_section(series: SectionSeries, *, dpi: float = 110) -> Figure:
-    """Figure of a Poincare section, one dot for each crossing."""
-    figure, (ax,) = _sheet(1, dpi)
+    layout = found.system.in_joints.layout
+    usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
+    if not usable:
+        raise UsageError("no coordinate of this mechanism has its own speed to draw a section with")
+    chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
+    if chosen not in usable:
+        raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
+    speed = f"{chosen}_dot"
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
-    x, unit = series.x, series.x_unit
-    if unit == "rad":
-        x, unit = (np.degrees(x) + 180.0) % 360.0 - 180.0, "deg"
-    ax.plot(x, series.y, ".", color=FEW[0], ms=1.5 if x.size > CROWD else 4.0, ls="none")
-    _word(ax.set_xlabel(f"{series.x_name} [{unit}]" if unit else series.x_name))
-    _word(ax.set_ylabel(f"{series.y_name} [{series.y_unit}]" if series.y_unit else series.y_name))
-    _head(figure, ax, series.title, series.subtitle)
+    x, unit = in_degrees(found[chosen], layout.units[chosen])
+    if unit == "deg":
+        x = (x + 180.0) % 360.0 - 180.0
+    ax.plot(x, found[speed], ".", color=FEW[0], ms=1.5 if x.size > CROWD else 4.0, ls="none")
+    literally(ax.set_xlabel(labelled(chosen, unit)))
+    literally(ax.set_ylabel(labelled(speed, layout.units[speed])))
+    title = titled(found.system, "section")
+    _finish(figure, ax, title, f"{found.event.name}: {counted(len(found), 'crossing')}")
     return figure
 
 
-def plot_growth(series: GrowthSeries, *, dpi: float = 110) -> Figure:
-    """Figure of a quantity over time, with a level and a time marked."""
-    figure, (ax,) = _sheet(1, dpi)
+def plot_distance(found: Divergence | Horizon) -> Figure:
+    """Figure of the distance between two runs over time, with the threshold and the time at which it is reached."""
+    first, what = (found.run, "horizon") if isinstance(found, Horizon) else (found.first, "divergence")
+    label = f"largest distance [{found.unit}]"
+    figure, ax = _over_time(found.t, np.maximum(found.distance, FLOOR), label, found.time_unit, level=found.threshold)
+    ax.set_yscale("log")
+    if found.time is not None:
+        ax.axvline(found.time, color=FEW[1], lw=1.0, ls="--")
+    _finish(figure, ax, titled(first.system, what), str(found))
+    return figure
+
+
+def plot_exponent(found: Lyapunov) -> Figure:
+    """Figure of the running average of a Lyapunov exponent, and of its value at the end."""
+    label = f"average up to t [1/{found.time_unit}]"
+    figure, ax = _over_time(found.t, found.running, label, found.time_unit, level=found.exponent)
+    _finish(figure, ax, titled(found.mechanism, "largest Lyapunov exponent"), str(found))
+    return figure
+
+
+def _over_time(t: Array, y: Array, label: str, time_unit: str, *, level: float) -> tuple[Figure, Axes]:
+    """A figure of one signal over time with a level marked."""
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.5)
-    x, y = _thin(series.t, np.maximum(series.y, FLOOR) if series.logarithmic else series.y)
-    ax.plot(x, y, color=FEW[0], lw=1.3)
-    if series.logarithmic:
-        ax.set_yscale("log")
-    if series.level is not None:
-        ax.axhline(series.level, color=FEW[1], lw=1.0, ls="--")
-    if series.mark is not None:
-        ax.axvline(series.mark, color=FEW[1], lw=1.0, ls="--")
-    _word(ax.set_xlabel(f"time [{series.time_unit}]" if series.time_unit else "time"))
-    _word(ax.set_ylabel(series.label))
-    _head(figure, ax, series.title, series.subtitle)
-    return figure
+    ax.plot(*thinned(t, y, POINTS), color=FEW[0], lw=1.3)
+    ax.axhline(level, color=FEW[1], lw=1.0, ls="--")
+    literally(ax.set_xlabel(labelled("time", time_unit)))
+    literally(ax.set_ylabel(label))
+    return figure, ax
 
 
-def _head(figure: Figure, ax: object, title: str, subtitle: str) -> None:
-    _dress(ax)  # type: ignore[arg-type]
-    _title(figure, title)
-    _word(ax.set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))  # type: ignore[attr-defined]
+def _finish(figure: Figure, ax: Axes, title: str, subtitle: str) -> None:
+    dress(ax)
+    headline(figure, title)
+    literally(ax.set_title(subtitle, loc="left", fontsize=9.5, color=MUTED))

@@ -22,21 +22,24 @@ from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
 from pendula.present.pictures.plots import (
+    DPI,
     FEW,
     LEGEND_LINES,
     MUTED,
-    _colors,
-    _dress,
-    _sheet,
-    _short,
-    _title,
-    _word,
+    dress,
+    headline,
+    line_colors,
+    literally,
+    name_lines,
+    sheet,
+    shortened,
     titled,
 )
 from pendula.present.pictures.scenery.frames import draw_body, draw_springs
 from pendula.present.pictures.scenery.scenes import Pose, scene_of
 from pendula.present.player.page import write_animation
 from pendula.present.player.scene import Scene, SceneBody
+from pendula.present.words.units import labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +120,7 @@ def _at_rest(motion: ModeMotion) -> Scene:
     return scene_of(Pose(motion.system, motion.rest[None], motion.parameters))
 
 
-def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: bool = False, dpi: float = 110) -> Figure:
+def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: bool = False) -> Figure:
     """Figure of mode shapes, one panel for each: the deflected mechanism over the one at rest, in grey.
 
     Modes are scaled by their displacements: the point that moves most moves by a fifth of the mechanism's size.
@@ -138,12 +141,12 @@ def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: boo
         raise UsageError("no modes were chosen to be drawn")
     shown = [found[number] for number in chosen]
     scenes = None if stems else _deflected(found, chosen)
-    figure = _stems(found, shown, dpi) if scenes is None else _shapes(scenes, dpi)
+    figure = _stems(found, shown) if scenes is None else _shapes(scenes)
     for ax, mode in zip(figure.axes, shown, strict=True):
         what = mode.kind if mode.frequency is None else f"{mode.frequency:.5g} rad/{found.time_unit}"
-        _word(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
-        _dress(ax)
-    _title(figure, titled(found.linear.system, "mode shapes"))
+        literally(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
+        dress(ax)
+    headline(figure, titled(found.linear.system, "mode shapes"))
     return figure
 
 
@@ -157,14 +160,14 @@ def _deflected(found: Modes, numbers: Sequence[int]) -> list[Scene] | None:
         return None
 
 
-def _shapes(scenes: Sequence[Scene], dpi: float) -> Figure:
+def _shapes(scenes: Sequence[Scene]) -> Figure:
     """The mechanism at its largest deflection; a quarter of a period later paler, if it is not at rest then."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     columns = min(3, len(scenes))
     rows = -(-len(scenes) // columns)
-    figure = Figure(figsize=(9.0, 0.8 + 3.1 * rows), dpi=dpi, layout="constrained", facecolor="white")
+    figure = Figure(figsize=(9.0, 0.8 + 3.1 * rows), dpi=DPI, layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     for k, scene in enumerate(scenes):
         ax = figure.add_subplot(rows, columns, k + 1, aspect="equal", adjustable="datalim")
@@ -175,10 +178,10 @@ def _shapes(scenes: Sequence[Scene], dpi: float) -> Figure:
         later = len(scene.t) // 4
         turned = any(np.abs(b.rotation[later] - r.rotation[0]).max() > STILL for b, r in _pairs(scene))
         for at, strength in ((later, 0.35), (0, 1.0)) if turned else ((0, 1.0),):
-            for body, color in zip(moving, _colors(len(moving)), strict=True):
+            for body, color in zip(moving, line_colors(len(moving)), strict=True):
                 draw_body(ax, scene, body, at, color, strength)
             draw_springs(ax, scene, at, strength)
-        _word(ax.set_xlabel(f"[{scene.length_unit}]" if scene.length_unit else ""))
+        literally(ax.set_xlabel(labelled("", scene.length_unit).strip()))
     return figure
 
 
@@ -187,8 +190,8 @@ def _pairs(scene: Scene) -> list[tuple[SceneBody, SceneBody]]:
     return list(zip(scene.bodies, scene.rest.bodies, strict=True)) if scene.rest is not None else []
 
 
-def _stems(found: Modes, shown: Sequence[Mode], dpi: float) -> Figure:
-    figure, axes = _sheet(len(shown), dpi)
+def _stems(found: Modes, shown: Sequence[Mode]) -> Figure:
+    figure, axes = sheet(len(shown))
     for ax, mode in zip(axes, shown, strict=True):
         names, values, units = named_shape(mode, found.linear)
         _draw_shape(ax, names, values, units)
@@ -209,16 +212,16 @@ def _draw_shape(ax: Axes, names: Sequence[str], values: Any, units: dict[str, st
             ax.plot(places, part, "o", color=color, ms=5)
     ax.axhline(0.0, color=MUTED, lw=0.8)
     kinds = list(dict.fromkeys(units[n] for n in names))
-    _word(ax.set_ylabel(f"[{', '.join(k or '1' for k in kinds)}]"))
+    literally(ax.set_ylabel(f"[{', '.join(k or '1' for k in kinds)}]"))
 
 
 def _name_ticks(ax: Axes, names: Sequence[str]) -> None:
     pick = np.unique(np.linspace(0, len(names) - 1, min(len(names), LEGEND_LINES)).astype(int))
-    labels = [_short(names[k], 14).replace("$", r"\$") for k in pick]
+    labels = [shortened(names[k], 14).replace("$", r"\$") for k in pick]
     ax.set_xticks(pick, labels=labels)
 
 
-def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
+def plot_response(found: HarmonicResponse) -> Figure:
     """Figure of a frequency response: amplitudes by unit, and phases.
 
     Resonances are marked; an unbounded response is not drawn.
@@ -232,8 +235,8 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
     """
     names = found.linear.coordinates
     kinds = list(dict.fromkeys(found.linear.units.get(n, "") for n in names))
-    figure, axes = _sheet(len(kinds) + 1, dpi)
-    colors = dict(zip(names, _colors(len(names)), strict=True))
+    figure, axes = sheet(len(kinds) + 1)
+    colors = dict(zip(names, line_colors(len(names)), strict=True))
     sizes = np.where(np.isfinite(found.amplitudes), found.amplitudes, np.nan)
     for ax, unit in zip(axes, kinds, strict=False):
         group = [k for k, n in enumerate(names) if found.linear.units.get(n, "") == unit]
@@ -241,8 +244,8 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
             positive = np.where(sizes[:, k] > 0, sizes[:, k], np.nan)
             ax.plot(found.frequencies, positive, color=colors[names[k]], lw=1.3)
         ax.set_yscale("log")
-        _word(ax.set_ylabel(f"amplitude [{unit}]" if unit else "amplitude"))
-        _legend(ax, [names[k] for k in group])
+        literally(ax.set_ylabel(labelled("amplitude", unit)))
+        name_lines(ax, [names[k] for k in group])
     for k, name in enumerate(names):
         axes[-1].plot(found.frequencies, np.degrees(found.phases[:, k]), color=colors[name], lw=1.2)
     axes[-1].set_ylabel("phase [deg]")
@@ -250,10 +253,10 @@ def plot_response(found: HarmonicResponse, *, dpi: float = 110) -> Figure:
     for ax in axes:
         for peak in found.resonances:
             ax.axvline(peak.frequency, color=MUTED, lw=0.9, ls="--" if peak.infinite else ":")
-        _dress(ax)
-    _word(axes[-1].set_xlabel(f"frequency of the input [{found.unit}]"))
+        dress(ax)
+    literally(axes[-1].set_xlabel(f"frequency of the input [{found.unit}]"))
     title = f"steady response to {found.input}, amplitude {found.amplitude:.4g}"
-    _title(figure, titled(found.linear.system, title))
+    headline(figure, titled(found.linear.system, title))
     return figure
 
 
@@ -278,19 +281,19 @@ def plot_forced_response(found: ForcedResponse) -> Figure:
 def _small_motion(found: FreeResponse | ForcedResponse, title: str, *, envelopes: bool = False) -> Figure:
     names, units = found.linear.coordinates, found.linear.units
     kinds = list(dict.fromkeys(units.get(n, "") for n in names))
-    figure, axes = _sheet(len(kinds), 110)
+    figure, axes = sheet(len(kinds))
     for ax, unit in zip(axes, kinds, strict=True):
         group = [k for k, n in enumerate(names) if units.get(n, "") == unit]
-        for k, color in zip(group, _colors(len(group)), strict=True):
+        for k, color in zip(group, line_colors(len(group)), strict=True):
             ax.plot(found.t, found.e[:, k], color=color, lw=1.2)
             if envelopes and isinstance(found, ForcedResponse):
                 for sign in (-1, 1):
                     ax.plot(found.t, sign * found.envelope(names[k]), color=color, lw=0.8, ls="--")
-        _word(ax.set_ylabel(f"change [{unit}]" if unit else "change"))
-        _legend(ax, [names[k] for k in group])
-        _dress(ax)
-    _word(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
-    _title(figure, titled(found.linear.system, title))
+        literally(ax.set_ylabel(labelled("change", unit)))
+        name_lines(ax, [names[k] for k in group])
+        dress(ax)
+    literally(axes[-1].set_xlabel(f"time [{found.linear.at.layout.time_unit}]"))
+    headline(figure, titled(found.linear.system, title))
     return figure
 
 
@@ -300,21 +303,21 @@ def plot_sensitivities(found: Sensitivities) -> Figure:
     for by in found.names:
         for of in found.layout.coordinates:
             units.setdefault(found.unit(of, by), []).append((of, by))
-    figure, axes = _sheet(min(len(units), 12), 110)
+    figure, axes = sheet(min(len(units), 12))
     for ax, (unit, group) in zip(axes, units.items(), strict=False):
-        for pair, color in zip(group, _colors(len(group)), strict=True):
+        for pair, color in zip(group, line_colors(len(group)), strict=True):
             ax.plot(found.t, found[pair], color=color, lw=1.2)
-        _word(ax.set_ylabel(f"[{unit}]"))
-        _legend(ax, [f"{of} by {by}" for of, by in group])
-        _dress(ax)
-    _word(axes[-1].set_xlabel(f"time [{found.layout.time_unit}]"))
-    _title(figure, titled(found.mechanism, "derivatives of the motion"))
+        literally(ax.set_ylabel(f"[{unit}]"))
+        name_lines(ax, [f"{of} by {by}" for of, by in group])
+        dress(ax)
+    literally(axes[-1].set_xlabel(f"time [{found.layout.time_unit}]"))
+    headline(figure, titled(found.mechanism, "derivatives of the motion"))
     return figure
 
 
 def plot_linear_range(found: LinearRange) -> Figure:
     """Figure of the error of a linear model over the amplitude of the motion."""
-    figure, (ax,) = _sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.2)
     drawn = np.isfinite(found.errors) & (found.errors > 0)
     ax.loglog(found.amplitudes[drawn], 100 * found.errors[drawn], "o-", color=FEW[0], lw=1.3, ms=5)
@@ -322,21 +325,9 @@ def plot_linear_range(found: LinearRange) -> Figure:
         ax.axhline(100 * share, color=MUTED, lw=0.9, ls=":")
         if amplitude is not None and np.isfinite(amplitude):
             ax.axvline(amplitude, color=MUTED, lw=0.9, ls="--")
-    _word(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
+    literally(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
     ax.set_ylabel("error [%]")
-    _dress(ax)
+    dress(ax)
     title = titled(found.mechanism, f"error of the linear model ({found.start})")
-    _title(figure, title)
+    headline(figure, title)
     return figure
-
-
-def _legend(ax: Axes, names: Sequence[str]) -> None:
-    if len(names) > LEGEND_LINES:
-        return
-    legend = ax.legend(
-        ax.get_lines()[: len(names)], [str(k) for k in range(len(names))], loc="upper left",
-        bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, handlelength=1.4, borderaxespad=0.0,
-    )  # fmt: skip
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(_short(name, 22))

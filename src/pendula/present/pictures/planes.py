@@ -14,7 +14,7 @@ from pendula.analysis.linear.pencil import Pencil
 from pendula.analysis.linear.spectrum import Spectrum, spectrum
 from pendula.analysis.stability.ranges import StabilityRanges
 from pendula.analysis.stability.verdict import Stability
-from pendula.present.pictures.plots import FEW, MUTED, _dress, _sheet, _title, _word, titled
+from pendula.present.pictures.plots import FEW, MUTED, dress, headline, literally, sheet, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MARKS = {"physical": ("o", FEW[0]), "zero": ("s", FEW[4]), "artefact": ("x", FEW[1])}
 
 
-def plot_spectrum(found: Spectrum, *, dpi: float = 110) -> Figure:
+def plot_spectrum(found: Spectrum) -> Figure:
     """Figure of all finite eigenvalues in the complex plane, by label; the unstable half is shaded."""
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     unit = found.model.at.layout.time_unit
     roots = [r for r in found.eigenvalues if np.isfinite(r.value)]
@@ -39,14 +39,14 @@ def plot_spectrum(found: Spectrum, *, dpi: float = 110) -> Figure:
             kind = "" if root.semisimple else " defective"
             ax.annotate(f" x{root.multiplicity}{kind}", where, fontsize=8.5, color=MUTED, va="bottom")
     others = [f"{r.multiplicity} {r.label.split(':')[0]}" for r in found.eigenvalues if not np.isfinite(r.value)]
-    _halves(ax)
-    _word(ax.set_xlabel(f"real part [1/{unit}]"))
-    _word(ax.set_ylabel(f"imaginary part [1/{unit}]"))
-    _dress(ax)
+    shade_unstable(ax)
+    literally(ax.set_xlabel(f"real part [1/{unit}]"))
+    literally(ax.set_ylabel(f"imaginary part [1/{unit}]"))
+    dress(ax)
     ax.legend(loc="best", frameon=False, fontsize=8.5)
     if others:
-        _word(ax.set_title(f"not drawn: {', '.join(others)}", loc="left", fontsize=9.5, color=MUTED))
-    _title(figure, titled(found.model.system, "eigenvalues"))
+        literally(ax.set_title(f"not drawn: {', '.join(others)}", loc="left", fontsize=9.5, color=MUTED))
+    headline(figure, titled(found.model.system, "eigenvalues"))
     return figure
 
 
@@ -57,32 +57,32 @@ def plot_linear(found: LinearModel | Pencil) -> Figure:
 
 def plot_linear_many(found: LinearModels) -> Figure:
     """Figure of the eigenvalues of all cases, dark to bright in their order."""
-    figure, (ax,) = _sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)
     cases, roots = np.nonzero(np.isfinite(found.values))
     values = found.values[cases, roots]
     dots = ax.scatter(values.real, values.imag, c=cases, cmap="viridis", s=14)
     if len(found) > 1:
         figure.colorbar(dots, ax=ax, pad=0.02).ax.set_ylabel("case")
-    _halves(ax)
+    shade_unstable(ax)
     ax.set_xlabel("real part")
     ax.set_ylabel("imaginary part")
-    _dress(ax)
-    _title(figure, f"eigenvalues of {len(found)} cases")
+    dress(ax)
+    headline(figure, f"eigenvalues of {len(found)} cases")
     return figure
 
 
 def plot_stability(found: Stability) -> Figure:
     """Figure of the eigenvalues behind a verdict, with the verdict."""
     figure = plot_spectrum(found.spectrum)
-    _word(figure.axes[0].set_title(found.verdict, loc="left", fontsize=9.5, color=MUTED))
+    literally(figure.axes[0].set_title(found.verdict, loc="left", fontsize=9.5, color=MUTED))
     return figure
 
 
 def plot_ranges(found: StabilityRanges) -> Figure:
     """Figure of the verdicts over a parameter, and of its critical values."""
     verdicts = list(dict.fromkeys(part.verdict for part in found.ranges))
-    figure, (ax,) = _sheet(1, 110)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 1.8 + 0.5 * len(verdicts))
     for part in found.ranges:
         color = FEW[1] if part.verdict == "unstable" else FEW[2] if "stable" in part.verdict else FEW[3]
@@ -91,13 +91,13 @@ def plot_ranges(found: StabilityRanges) -> Figure:
         ax.axvline(critical.value, color=MUTED, lw=0.9, ls="--")
     ax.set_yticks(range(len(verdicts)), labels=verdicts)
     ax.set_xlim(found.ranges[0].low, found.ranges[-1].high)
-    _word(ax.set_xlabel(found.parameter))
-    _dress(ax)
-    _title(figure, titled(found.mechanism, f"stability over {found.parameter}"))
+    literally(ax.set_xlabel(found.parameter))
+    dress(ax)
+    headline(figure, titled(found.mechanism, f"stability over {found.parameter}"))
     return figure
 
 
-def _halves(ax: Axes) -> None:
+def shade_unstable(ax: Axes) -> None:
     """Symmetric limits about the axes, and the unstable half plane shaded."""
     size = max(abs(x) for x in (*ax.get_xlim(), *ax.get_ylim()))
     wide = max(max(abs(x) for x in ax.get_xlim()), 0.15 * size)
@@ -108,20 +108,20 @@ def _halves(ax: Axes) -> None:
     ax.axhline(0, color=MUTED, lw=0.9)
 
 
-def plot_multipliers(found: Floquet, *, dpi: float = 110) -> Figure:
+def plot_multipliers(found: Floquet) -> Figure:
     """Figure of Floquet multipliers next to the unit circle."""
-    figure = _on_circle(found.multipliers, found.verdict, titled(found.mechanism, "Floquet multipliers"), dpi)
+    figure = _on_circle(found.multipliers, found.verdict, titled(found.mechanism, "Floquet multipliers"))
     return figure
 
 
 def plot_boundary(found: FloquetBoundary) -> Figure:
     """Figure of the multipliers at a stability boundary."""
     title = titled(found.mechanism, f"Floquet multipliers at {found.parameter} = {found.value:.6g}")
-    return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title, 110)
+    return _on_circle(found.at_boundary, f"{found.below} below, {found.above} above; {found.how}", title)
 
 
-def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
-    figure, (ax,) = _sheet(1, dpi)
+def _on_circle(multipliers: Any, words: str, title: str) -> Figure:
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(6.4, 6.0)
     turn = np.linspace(0, 2 * np.pi, 361)
     ax.plot(np.cos(turn), np.sin(turn), color=MUTED, lw=1.0)
@@ -129,15 +129,15 @@ def _on_circle(multipliers: Any, words: str, title: str, dpi: float) -> Figure:
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xlabel("real part")
     ax.set_ylabel("imaginary part")
-    _dress(ax)
-    _word(ax.set_title(words, loc="left", fontsize=9.5, color=MUTED))
-    _title(figure, title)
+    dress(ax)
+    literally(ax.set_title(words, loc="left", fontsize=9.5, color=MUTED))
+    headline(figure, title)
     return figure
 
 
-def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
+def plot_floquet_over(found: FloquetMap) -> Figure:
     """Figure of the largest multiplier over a parameter; stable ranges are shaded, their boundaries marked."""
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(9.0, 4.2)
     x = np.concatenate([found.values, [limit.value for limit in found.boundaries]])
     y = np.concatenate([found.radius, [float(np.abs(limit.at_boundary).max()) for limit in found.boundaries]])
@@ -152,8 +152,8 @@ def plot_floquet_over(found: FloquetMap, *, dpi: float = 110) -> Figure:
     largest = np.nanmax(found.radius)
     if largest > 20:
         ax.set_yscale("log")
-    _word(ax.set_xlabel(found.parameter))
+    literally(ax.set_xlabel(found.parameter))
     ax.set_ylabel("modulus of the largest multiplier")
-    _dress(ax)
-    _title(figure, titled(found.mechanism, f"Floquet multipliers over {found.parameter}"))
+    dress(ax)
+    headline(figure, titled(found.mechanism, f"Floquet multipliers over {found.parameter}"))
     return figure

@@ -14,6 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pendula.errors import UsageError
+from pendula.present.player.scene import samples
+from pendula.present.thinning import thinned
+from pendula.present.words.units import in_degrees, labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +26,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+DPI = 110  # dots per inch
 LEGEND_LINES = 12  # more lines get a colour bar instead of a legend
-POINTS = 2000  # per line; longer runs are thinned to the minimum and maximum of each bin
+POINTS = 4000  # per line; longer runs are thinned to the minimum and maximum of each bin
 LEGEND_ROW = 0.15  # share of the height of the error panel for each row of its legend
 FLOOR = 1e-18  # smaller relative errors are drawn at this value
 # Okabe and Ito's colours (without yellow, which is too light for lines).
@@ -58,22 +62,22 @@ class RunSeries:
     time_unit: str = "s"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", _signal(self.t, None, "t"))
+        object.__setattr__(self, "t", samples(self.t, (None,), "t"))
         k = self.t.size
         if k == 0:
             raise UsageError("the run has no samples")
         for name, units in (("coordinates", self.coordinate_units), ("speeds", self.speed_units)):
-            signals = {key: _signal(y, k, f'{name} "{key}"') for key, y in getattr(self, name).items()}
+            signals = {key: samples(y, (k,), f'{name} "{key}"') for key, y in getattr(self, name).items()}
             missing = [key for key in signals if key not in units]
             if missing:
                 raise UsageError(f'{name} "{missing[0]}" has no unit: give one, or "" if it has none')
             object.__setattr__(self, name, signals)
         for name in ("energy_error", "violation"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _signal(getattr(self, name), k, name))
+                object.__setattr__(self, name, samples(getattr(self, name), (k,), name))
 
 
-def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
+def plot_run(run: RunSeries, *, dpi: float = DPI) -> Figure:
     """Figure of a run: a panel for each unit of coordinates and of rates, and one for the errors.
 
     Args:
@@ -81,7 +85,7 @@ def plot_run(run: RunSeries, *, dpi: float = 110) -> Figure:
         dpi: dots per inch.
     """
     panels = [*_panels(run.coordinates, run.coordinate_units), *_panels(run.speeds, run.speed_units)]
-    figure, axes = _sheet(len(panels) + (run.energy_error is not None), dpi, layout=None)
+    figure, axes = sheet(len(panels) + (run.energy_error is not None), dpi=dpi, layout=None)
     for ax, (unit, signals) in zip(axes, panels, strict=False):
         _draw_signals(figure, ax, run.t, unit, signals)
     if run.energy_error is not None:
@@ -102,24 +106,24 @@ class ForceSeries:
     time_unit: str = "s"
 
 
-def plot_forces(series: ForceSeries, *, dpi: float = 110) -> Figure:
+def plot_forces(series: ForceSeries, *, dpi: float = DPI) -> Figure:
     """Figure of forces: one panel for each kind, one line for each joint or motor.
 
     Args:
         series: the signals.
         dpi: dots per inch.
     """
-    figure, axes = _sheet(len(series.panels), dpi, layout=None)
+    figure, axes = sheet(len(series.panels), dpi=dpi, layout=None)
     for ax, (label, signals) in zip(axes, series.panels.items(), strict=True):
         _draw_signals(figure, ax, series.t, "", signals)
-        _word(ax.set_ylabel(label))
+        literally(ax.set_ylabel(label))
     _place(figure, axes, [name for signals in series.panels.values() for name in signals])
     _finish(figure, axes, series)
     return figure
 
 
-def _sheet(
-    count: int, dpi: float, *, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
+def sheet(
+    count: int, *, dpi: float = DPI, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple[Figure, list[Axes]]:
     """An empty figure with stacked panels, by default with a shared x axis."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -136,7 +140,7 @@ def _place(figure: Figure, axes: list[Axes], names: Sequence[str]) -> None:
     Matplotlib's own layout draws all text twice to measure it, which takes as long as the picture itself.
     """
     width, height = figure.get_size_inches()
-    left, right = 0.95, 0.5 + 0.072 * max((len(_short(name, LONGEST_NAME)) for name in names), default=0)
+    left, right = 0.95, 0.5 + 0.072 * max((len(shortened(name, LONGEST_NAME)) for name in names), default=0)
     figure.subplots_adjust(
         left=left / width, right=1 - right / width, bottom=0.5 / height, top=1 - 0.72 / height, hspace=0.12
     )
@@ -147,17 +151,18 @@ def _place(figure: Figure, axes: list[Axes], names: Sequence[str]) -> None:
 def _finish(figure: Figure, axes: list[Axes], run: RunSeries | ForceSeries) -> None:
     """Grids, the time axis and titles."""
     for ax in axes:
-        _dress(ax)
-    _word(axes[-1].set_xlabel(f"time [{run.time_unit}]" if run.time_unit else "time"))
+        dress(ax)
+    literally(axes[-1].set_xlabel(labelled("time", run.time_unit)))
     if run.t.size > 1:
         axes[-1].set_xlim(float(run.t[0]), float(run.t[-1]))
-    _title(figure, run.title)
+    headline(figure, run.title)
     if run.subtitle:
-        _word(axes[0].set_title(run.subtitle, loc="left", fontsize=9.5, color=MUTED))
+        literally(axes[0].set_title(run.subtitle, loc="left", fontsize=9.5, color=MUTED))
 
 
-def _title(figure: Figure, text: str) -> None:
-    _word(figure.suptitle(text or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
+def headline(figure: Figure, text: str) -> None:
+    """Sets the title of a figure."""
+    literally(figure.suptitle(text or " ", x=0.012, ha="left", fontsize=13, fontweight="bold", color=INK))
 
 
 def titled(mechanism: System | str | None, text: str) -> str:
@@ -170,8 +175,8 @@ def _panels(signals: Mapping[str, Array], units: Mapping[str, str]) -> list[tupl
     """Signals by unit in order of appearance, angles in degrees."""
     groups: dict[str, dict[str, Array]] = {}
     for name, y in signals.items():
-        degrees = units[name] == "rad"
-        groups.setdefault("deg" if degrees else units[name], {})[name] = np.degrees(y) if degrees else y
+        values, unit = in_degrees(y, units[name])
+        groups.setdefault(unit, {})[name] = values
     return list(groups.items())
 
 
@@ -190,33 +195,40 @@ def _draw_signals(figure: Figure, ax: Axes, t: Array, unit: str, signals: Mappin
     names = list(signals)
     many = len(names) > LEGEND_LINES
     marker = "o" if t.size == 1 else None
-    colors = _colors(len(names))
-    lines = []
+    colors = line_colors(len(names))
     for name, color in zip(names, colors, strict=True):
-        x, y = _thin(t, signals[name])
-        lines += ax.plot(x, y, color=color, lw=0.8 if many else 1.3, marker=marker)
-    _word(ax.set_ylabel(f"{_kind(unit)} [{unit}]" if unit else _kind(unit)))
+        x, y = thinned(t, signals[name], POINTS)
+        ax.plot(x, y, color=color, lw=0.8 if many else 1.3, marker=marker)
+    literally(ax.set_ylabel(labelled(_kind(unit), unit)))
     if many:
         _colour_bar(figure, ax, names)
+    else:
+        name_lines(ax, names)
+
+
+def name_lines(ax: Axes, names: Sequence[str]) -> None:
+    """Names the first lines of a panel in a legend at its right, unless there are too many."""
+    if len(names) > LEGEND_LINES:
         return
     legend = ax.legend(
-        lines, [f"line {i}" for i in range(len(lines))], loc="upper left", bbox_to_anchor=(1.005, 1.02),
-        frameon=False, fontsize=8.5, labelspacing=0.25, handlelength=1.4, borderaxespad=0.0,
+        ax.get_lines()[: len(names)], [f"line {i}" for i in range(len(names))], loc="upper left",
+        bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.5, labelspacing=0.25, handlelength=1.4,
+        borderaxespad=0.0,
     )  # fmt: skip
     # Names are set afterwards: a leading underscore would hide a line, a dollar sign would start a formula.
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
-        text.set_text(_short(name, LONGEST_NAME))
+        text.set_text(shortened(name, LONGEST_NAME))
 
 
 def _colour_bar(figure: Figure, ax: Axes, names: Sequence[str]) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    ramp = ListedColormap(_colors(len(names)))
+    ramp = ListedColormap(line_colors(len(names)))
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), ramp), cax=ax.inset_axes((1.012, 0.0, 0.018, 1.0)))
     # A dollar sign in a name must not start a formula.
-    short = [_short(name, LONGEST_NAME).replace("$", r"\$") for name in (names[0], names[-1])]
+    short = [shortened(name, LONGEST_NAME).replace("$", r"\$") for name in (names[0], names[-1])]
     bar.set_ticks([0.5 / len(names), 1 - 0.5 / len(names)], labels=short)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=8.5)
@@ -230,14 +242,14 @@ def _draw_errors(ax: Axes, energy_error: Array, run: RunSeries) -> None:
     for name, (signal, color) in signals.items():
         size = np.abs(signal)
         top = max(top, float(size.max()))
-        x, y = _thin(run.t, np.maximum(size, FLOOR))
+        x, y = thinned(run.t, np.maximum(size, FLOOR), POINTS)
         label = f"{name}, at most {float(size.max()):.2g} at the samples drawn"
         ax.plot(x, y, color=color, lw=1.2, label=label, marker="o" if x.size == 1 else None)
     positive = [size[size > FLOOR] for size in (np.abs(signal) for signal, _ in signals.values())]
     low = min((float(size.min()) for size in positive if size.size), default=FLOOR)
     ax.set_yscale("log")
     bottom, top = float(np.floor(np.log10(low) - 0.3)), float(np.log10(max(top, 10 * low)))
-    room = LEGEND_ROW * len(signals)  # the legend stands above the curves
+    room = LEGEND_ROW * len(signals)  # for the legend, above the curves
     ax.set_ylim(10.0**bottom, 10.0 ** np.ceil(bottom + (top - bottom) / (1 - room)))
     ax.minorticks_off()
     # Plain text: matplotlib's powers of ten are formulas, and the parser of formulas takes 0.1 s to load.
@@ -246,7 +258,8 @@ def _draw_errors(ax: Axes, energy_error: Array, run: RunSeries) -> None:
     ax.legend(loc="upper left", frameon=False, fontsize=8.5, ncols=1, borderaxespad=0.2)
 
 
-def _colors(count: int) -> list[Any]:
+def line_colors(count: int) -> list[Any]:
+    """Colours of lines: a fixed set for a few, a ramp of increasing lightness for many."""
     if count <= len(FEW):
         return list(FEW[:count])
     from matplotlib import colormaps
@@ -255,7 +268,8 @@ def _colors(count: int) -> list[Any]:
     return list(colormaps["plasma"](np.linspace(0.0, 0.86, count)))
 
 
-def _dress(ax: Axes) -> None:
+def dress(ax: Axes) -> None:
+    """Gives a panel its grid and plain axes on the left and below."""
     ax.grid(True, color="#e4e7ec", lw=0.7)
     ax.set_axisbelow(True)
     ax.tick_params(labelsize=9, colors=MUTED, labelcolor=INK, length=3)
@@ -265,34 +279,11 @@ def _dress(ax: Axes) -> None:
         spine.set_color("#b8c0cc")
 
 
-def _word(text: Any) -> None:
+def literally(text: Any) -> None:
+    """Draws a text as it is: a dollar sign in a name must not start a formula."""
     text.set_parse_math(False)
 
 
-def _short(text: str, length: int) -> str:
+def shortened(text: str, length: int) -> str:
+    """A text cut to a length."""
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _thin(t: Array, y: Array) -> tuple[Array, Array]:
-    if t.size <= 2 * POINTS:
-        return t, y
-    edges = np.linspace(0, t.size, POINTS + 1).astype(int)
-    picks = {0, t.size - 1}
-    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        picks |= {a + int(np.argmin(y[a:b])), a + int(np.argmax(y[a:b]))}
-    pick = np.array(sorted(picks))
-    return t[pick], y[pick]
-
-
-def _signal(value: Any, length: int | None, what: str) -> Array:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be an array of numbers") from None
-    if array.ndim != 1 or (length is not None and array.size != length):
-        raise UsageError(f"{what} must have shape ({'k' if length is None else length},), got {array.shape}")
-    if not np.isfinite(array).all():
-        first = int(np.argmin(np.isfinite(array)))
-        raise UsageError(f"{what} is not finite (nan or inf), first in sample {first}: cut the run before it")
-    array.setflags(write=False)
-    return array

@@ -9,9 +9,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from pendula.analysis.chaos.divergence import Divergence
-from pendula.analysis.chaos.horizon import Horizon
-from pendula.analysis.chaos.lyapunov import Lyapunov
 from pendula.analysis.reactions.forces import ROUNDING, JointReaction, Reactions
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.arguments import read_path
@@ -20,15 +17,13 @@ from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
 from pendula.present.notebook.figures import displayed
 from pendula.present.notebook.pages import InlinePage
-from pendula.present.pictures import maps
-from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
-from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run, titled
+from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.pictures.registry import plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
 from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
-from pendula.simulation.ensemble import Ensemble, EnsembleRun
-from pendula.simulation.events import Crossings
+from pendula.present.words.units import labelled
+from pendula.simulation.ensemble import EnsembleRun
 from pendula.simulation.trajectory import Trajectory
 from pendula.storage.files import write_figure
 
@@ -39,7 +34,7 @@ PLAYER_HEIGHT = 640
 FILMS = (".gif", ".mp4")
 
 
-def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
+def plot(result: Any, path: str | Path | None = None, *, dpi: float | None = None, **options: Any) -> Any:
     """A figure of any result, or of a model; written to a file if a path is given.
 
     A notebook shows the figure if it is the value of a cell, once; nothing keeps it open.
@@ -50,6 +45,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     Args:
         result: a result, a model, or the name of a library mechanism.
         path: the file to write; its suffix selects the format: .png, .svg, .pdf, ...
+        dpi: dots per inch; default: 110, or those of the plot.
         options: of this kind of plot: ``numbers`` of modes, the coordinate ``of`` a section of a run, ...
 
     Raises:
@@ -70,6 +66,8 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
     except TypeError as error:
         raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
     figure = draw(result, **options)
+    if dpi is not None:
+        figure.set_dpi(dpi)
     if path is not None:
         save_figure(figure, read_path(path, "path"))
     return displayed(figure)
@@ -127,89 +125,6 @@ def plot_trajectory(trajectory: Trajectory, *, quantities: Sequence[str] = ()) -
     return plot_run(run)
 
 
-def plot_crossings(found: Crossings, *, of: str | None = None) -> Any:
-    """A figure of a Poincare section: a coordinate and its speed at each occurrence of an event.
-
-    Args:
-        found: one of ``run.events``.
-        of: the coordinate; default: the first that the event's expression does not contain.
-
-    Example:
-        >>> import pendula
-        >>> run = pendula.simulate("double-pendulum", 5.0, events=["theta1 = 0 rising"])
-        >>> plot_crossings(run.events["theta1 = 0 rising"]).axes[0].get_xlabel()
-        'theta2 [deg]'
-    """
-    layout = found.system.in_joints.layout
-    usable = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds]
-    if not usable:
-        raise UsageError("no coordinate of this mechanism has its own speed to draw a section with")
-    chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
-    if chosen not in usable:
-        raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
-    times = "1 crossing" if len(found) == 1 else f"{len(found)} crossings"
-    series = maps.SectionSeries(
-        title=f"{found.system.model.name}: section",
-        subtitle=f"{found.event.name}: {times}",
-        x=found[chosen],
-        y=found[f"{chosen}_dot"],
-        x_name=chosen,
-        y_name=f"{chosen}_dot",
-        x_unit=layout.units[chosen],
-        y_unit=layout.units[f"{chosen}_dot"],
-    )
-    return maps.plot_section(series)
-
-
-def plot_distance(found: Divergence | Horizon) -> Any:
-    """A figure of the distance between two runs over time."""
-    first = found.run if isinstance(found, Horizon) else found.first
-    what = "horizon" if isinstance(found, Horizon) else "divergence"
-    series = maps.GrowthSeries(
-        title=f"{first.system.model.name}: {what}",
-        subtitle=str(found),
-        t=found.t,
-        y=found.distance,
-        label=f"largest distance [{found.unit}]",
-        level=found.threshold,
-        mark=found.time,
-        time_unit=found.time_unit,
-    )
-    return maps.plot_growth(series)
-
-
-def plot_exponent(found: Lyapunov) -> Any:
-    """A figure of the running average of a Lyapunov exponent."""
-    series = maps.GrowthSeries(
-        title=titled(found.mechanism, "largest Lyapunov exponent"),
-        subtitle=str(found),
-        t=found.t,
-        y=found.running,
-        label=f"average up to t [1/{found.time_unit}]",
-        level=found.exponent,
-        logarithmic=False,
-        time_unit=found.time_unit,
-    )
-    return maps.plot_growth(series)
-
-
-def plot_ensemble(runs: Ensemble) -> Any:
-    """A figure of the spread of the coordinates of many runs."""
-    layout = runs.system.in_joints.layout
-    known = runs.energy_drift[np.isfinite(runs.energy_drift)]
-    drift = f", median energy drift {np.median(known):.2g}" if known.size else ""
-    series = SpreadSeries(
-        title=f"{runs.system.model.name}: {len(runs)} runs",
-        subtitle=f"{runs.stepper} at {runs.tolerance:g}: {int(runs.ok.sum())} finished{drift}",
-        t=runs.t,
-        signals={n: runs[n] for n in layout.coordinates},
-        units=layout.units,
-        energy_drift=runs.energy_drift,
-        time_unit=layout.time_unit,
-    )
-    return plot_spread(series)
-
-
 def plot_one_of_ensemble(run: EnsembleRun) -> Any:
     """A figure of one run of an ensemble: coordinates and speeds at the samples that it reached."""
     layout = run.end.layout
@@ -265,7 +180,7 @@ def plot_reactions(found: Reactions) -> Any:
     panels = {label: drawn for label, drawn in panels.items() if any(np.any(y) for y in drawn.values())}
     for name, values in found.motors.items():
         unit = found.motor_units[name]
-        panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
+        panels.setdefault(labelled("motor", unit), {})[name] = values
     note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
     series = ForceSeries(
         title=f"{found.model}: reactions",

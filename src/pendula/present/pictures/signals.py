@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.player.scene import Signals
+from pendula.present.words.units import in_degrees
 from pendula.simulation.trajectory import Trajectory
 
 Array = Any
@@ -27,38 +28,42 @@ def signals_of(run: Trajectory, chosen: Sequence[str] = ()) -> tuple[Signals, ..
     Raises:
         UsageError: the run has no such quantity.
     """
+    layout = run.joint_layout
+    given = _by_unit({n: run[n] for n in chosen or ()}, {n: run.unit(n) for n in chosen}, "chosen", len(chosen))
+    speeds = _by_unit({n: run[n] for n in layout.speeds}, layout.units, "speeds", MOST_LINES)
+    return (*given, energy_signals(run), *coordinate_signals(run), *speeds)
+
+
+def coordinate_signals(run: Trajectory, most: int = MOST_LINES) -> list[Signals]:
+    """Coordinates of a run by unit, at most ``most`` lines each; orientations by the angles that describe them best."""
     layout, angles = run.joint_layout, shown_angles(run)
-    coordinates = {n: run[n] for n in layout.coordinates if n not in angles.replaced} | angles.series
-    units = {**layout.units, **angles.units}
-    groups = [*_by_unit({n: run[n] for n in chosen or ()}, {n: run.unit(n) for n in chosen}, "chosen")]
-    groups.append(_energies(run))
-    groups += _by_unit(coordinates, units, "coordinates")
-    groups += _by_unit({n: run[n] for n in layout.speeds}, units, "speeds")
-    return tuple(groups)
+    series = {n: run[n] for n in layout.coordinates if n not in angles.replaced} | angles.series
+    return _by_unit(series, {**layout.units, **angles.units}, "coordinates", most)
 
 
-def _energies(run: Trajectory) -> Signals:
+def energy_signals(run: Trajectory) -> Signals:
+    """Kinetic, potential and total energy of a run; where work is done, also the total minus that work."""
     lines = {"T kinetic": run["kinetic"], "V potential": run["potential"], "E total": run["energy"]}
     if np.abs(run["work"]).max() > NO_WORK * run.energy.scale:
         lines["E minus work done"] = run["energy"] - run["work"]
     return Signals("energy", run.system.model.unit_names.energy, lines)
 
 
-def _by_unit(series: Mapping[str, Array], units: Mapping[str, str], what: str) -> list[Signals]:
-    """One chart for every unit; angles in degrees."""
+def _by_unit(series: Mapping[str, Array], units: Mapping[str, str], what: str, most: int) -> list[Signals]:
+    """One chart for every unit; angles in degrees; of more than ``most`` lines, some along the mechanism."""
     found = []
     for unit in dict.fromkeys(units[n] for n in series):
         names = [n for n in series if units[n] == unit and np.isfinite(series[n]).any()]
         picked = names
-        if len(names) > MOST_LINES and what != "chosen":
-            picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, MOST_LINES).astype(int))]
+        if len(names) > most:
+            picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, most).astype(int))]
         title = "angles" if unit == "rad" and what == "coordinates" else what
         if what == "chosen" and names:
             title = ", ".join(names) if len(names) <= NAMED else f"{names[0]} to {names[-1]}"
         title += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
-        lines = {n: _filled(np.degrees(series[n]) if unit == "rad" else series[n]) for n in picked}
+        lines = {n: _filled(in_degrees(series[n], unit)[0]) for n in picked}
         if lines:
-            found.append(Signals(title, "deg" if unit == "rad" else unit, lines))
+            found.append(Signals(title, in_degrees(0.0, unit)[1], lines))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Small inline SVG pictures for a page: lines over time, and roots in the complex plane.
+"""Small inline SVG pictures for a page: roots in the complex plane, and what charts of curves share with them.
 
 Colours are classes (``s0``, ``s1``, ...) that the page defines for its light and dark themes.
 """
@@ -6,17 +6,17 @@ Colours are classes (``s0``, ``s1``, ...) that the page defines for its light an
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
 from pendula.present.player.shapes import Array
+from pendula.present.words.units import labelled
 
 WIDTH, HEIGHT = 460, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44
-POINTS = 500  # of a line; longer ones are thinned to the minimum and maximum of each bin
 COLORS = 6
 CROWD = 40  # number of roots above which marks are smaller
 
@@ -29,19 +29,6 @@ class Root:
     times: int
     words: str
     color: int
-
-
-def lines(t: Array, series: Mapping[str, Array], *, across: str, up: str, title: str) -> str:
-    """A chart of several lines over time, with its legend."""
-    low, high = _range([y for y in series.values()])
-    x_of, y_of = _scale(float(t[0]), float(t[-1]), LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - BOTTOM, TOP)
-    parts = [_axes(float(t[0]), float(t[-1]), low, high, across, up)]
-    for k, y in enumerate(series.values()):
-        times, values = thinned(t, np.asarray(y, dtype=float))
-        points = " ".join(f"{x_of(a):.1f},{y_of(b):.1f}" for a, b in zip(times.tolist(), values.tolist(), strict=True))
-        parts.append(f'<polyline class="line s{k % COLORS}" points="{points}"/>')
-    legend = "".join(f'<span><i class="s{k % COLORS}"></i>{escape(name)}</span>' for k, name in enumerate(series))
-    return f'<figure>{picture(parts, title)}<figcaption class="legend">{legend}</figcaption></figure>'
 
 
 def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool = False) -> str:
@@ -65,8 +52,7 @@ def complex_plane(roots: Sequence[Root], *, unit: str, title: str, circle: bool 
         parts.append(
             f'<rect class="growing" x="{edge:.1f}" y="{TOP}" width="{size[0] - RIGHT - edge:.1f}" height="{tall_px}"/>'
         )
-    suffix = f" [{unit}]" if unit else ""
-    parts.append(_axes(*wide, *tall, f"real part{suffix}", f"imaginary part{suffix}", size))
+    parts.append(_axes(*wide, *tall, labelled("real part", unit), labelled("imaginary part", unit), size))
     zero_x, zero_y = x_of(0.0), y_of(0.0)
     if LEFT <= zero_x <= size[0] - RIGHT:
         parts.append(f'<path class="axis" d="M{zero_x:.1f} {TOP}V{size[1] - BOTTOM}"/>')
@@ -153,26 +139,8 @@ class _Scale:
         return self.start + (x - self.low) * self.slope
 
 
-def _range(columns: Sequence[Array]) -> tuple[float, float]:
-    """Lowest and highest value, with a margin."""
-    low, high = min(float(np.min(y)) for y in columns), max(float(np.max(y)) for y in columns)
-    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
 def _around(values: Array, spread: float) -> tuple[float, float]:
     """A range that contains zero and all values, with a minimum width relative to the spread."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     margin = max(0.14 * (high - low), 0.12 * spread if high - low < 0.2 * spread else 0.0)
     return low - margin, high + margin
-
-
-def thinned(t: Array, y: Array, points: int = POINTS) -> tuple[Array, Array]:
-    """The minimum and maximum of each bin of a long signal, so that no spike is lost."""
-    if t.size <= points:
-        return t, y
-    keep = {0, t.size - 1}
-    for part in np.array_split(np.arange(t.size), points // 2):
-        keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
-    pick = np.array(sorted(keep))
-    return t[pick], y[pick]

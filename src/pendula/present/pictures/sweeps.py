@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.errors import UsageError
-from pendula.present.pictures.plots import FEW, INK, MUTED, Array, _dress, _sheet, _title, _word, titled
+from pendula.present.pictures.plots import FEW, INK, MUTED, Array, dress, headline, literally, sheet, titled
+from pendula.present.words.units import labelled
 from pendula.studies.plan import CASE, DRAW
 from pendula.studies.result import INFERRED, TRUTHS, Sweep
 from pendula.words import counted, some
@@ -31,16 +32,13 @@ EVENT_TITLES = {"first_t": "time of the first event", "first": "which event is f
 UNKNOWN = "#eef0f3"
 
 
-def plot_sweep(
-    found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None, dpi: float = 110
-) -> Figure:
+def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] | None = None) -> Figure:
     """Figure of one result of a study: a map over two axes, a curve over one, a histogram of random draws.
 
     Args:
         found: the study.
         quantity: the result; default: the one that the study was probably made for.
         at: values of axes (the nearest is taken), so that one or two remain; of further dimensions, numbers from 0.
-        dpi: dots per inch.
 
     Raises:
         UsageError: there is no such result, or more than two axes remain.
@@ -58,7 +56,7 @@ def plot_sweep(
     if len(dims) > 2:
         left = some([f"{dim} ({n})" for dim, n in zip(dims, values.shape, strict=True)])
         raise UsageError(f'plot: "{name}" is over {left}; give at={{...}} so that one or two axes remain')
-    figure, (ax,) = _sheet(1, dpi)
+    figure, (ax,) = sheet(1)
     figure.set_size_inches(8.0, 6.0 if len(dims) == 2 else 4.2)
     if len(dims) == 2:
         _draw_map(figure, ax, found, name, values, dims)
@@ -66,9 +64,9 @@ def plot_sweep(
         _draw_distribution(ax, found, name, np.atleast_1d(values))
     else:
         _draw_curve(ax, found, name, values, dims[0])
-    _dress(ax)
-    _title(figure, titled(found.system, _label(found, name)))
-    _word(ax.set_title(_subtitle(found, at), loc="left", fontsize=9.5, color=MUTED))
+    dress(ax)
+    headline(figure, titled(found.system, _label(found, name)))
+    literally(ax.set_title(_subtitle(found, at), loc="left", fontsize=9.5, color=MUTED))
     return figure
 
 
@@ -113,8 +111,7 @@ def _shown(values: Array, unit: str) -> tuple[Array, str]:
 def _label(found: Sweep, name: str) -> str:
     unit = found.unit(name) if name not in (DRAW, CASE) else ""
     _, unit = _shown(np.zeros(1), unit)
-    words = _in_words(found, name)
-    return f"{words} [{unit}]" if unit else words
+    return labelled(_in_words(found, name), unit)
 
 
 def _in_words(found: Sweep, name: str) -> str:
@@ -173,8 +170,8 @@ def _draw_map(figure: Figure, ax: Axes, found: Sweep, name: str, values: Array, 
     for words, set_ticks, where in ((x_words, ax.set_xticks, x), (y_words, ax.set_yticks, y)):
         if words is not None:
             set_ticks(where, labels=words)
-    _word(ax.set_xlabel(_label(found, dims[0])))
-    _word(ax.set_ylabel(_label(found, dims[1])))
+    literally(ax.set_xlabel(_label(found, dims[0])))
+    literally(ax.set_ylabel(_label(found, dims[1])))
 
 
 def _blank(text: str) -> Any:
@@ -190,11 +187,11 @@ def _legend(ax: Axes, marks: list[Any], *, below: bool = False) -> None:
     if below:
         where = {"loc": "upper right", "bbox_to_anchor": (1.0, -0.06)}
     for text in ax.legend(handles=marks, frameon=False, fontsize=9, **where).get_texts():
-        _word(text)
+        literally(text)
 
 
 def _draw_regions(ax: Axes, x: Array, y: Array, name: str, values: Array, absent: str) -> None:
-    """Regions in colours of their own, with a legend."""
+    """Regions, each in its colour, with a legend."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -235,7 +232,7 @@ def _draw_shades(figure: Figure, ax: Axes, x: Array, y: Array, label: str, value
     ends = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
     bar = figure.colorbar(mesh, ax=ax, shrink=0.85, extend=ends[below > 0, above > 0])
     told = [f"{n} {word}" for n, word in ((below, "below"), (above, "above")) if n]
-    _word(bar.ax.set_ylabel(label + (f"; beyond the scale: {', '.join(told)}" if told else "")))
+    literally(bar.ax.set_ylabel(label + (f"; beyond the scale: {', '.join(told)}" if told else "")))
 
 
 def shade_limits(values: Array) -> tuple[float, float, bool]:
@@ -273,10 +270,10 @@ def _draw_curve(ax: Axes, found: Sweep, name: str, values: Array, dim: str) -> N
     else:
         y = _shown(values, found.unit(name))[0]
         ax.plot(x, y, "-o" if x.size <= 60 and words is None else "-" if words is None else "o", color=FEW[0], ms=3.5)
-        _word(ax.set_ylabel(_label(found, name)))
+        literally(ax.set_ylabel(_label(found, name)))
     if words is not None:
         ax.set_xticks(x, labels=words)
-    _word(ax.set_xlabel(_label(found, dim)))
+    literally(ax.set_xlabel(_label(found, dim)))
 
 
 def _draw_distribution(ax: Axes, found: Sweep, name: str, values: Array) -> None:
@@ -289,5 +286,5 @@ def _draw_distribution(ax: Axes, found: Sweep, name: str, values: Array) -> None
     known = shown[np.isfinite(shown)]
     ax.hist(known, bins=min(80, max(10, int(np.sqrt(known.size)))), color=FEW[0], alpha=0.75)
     ax.axvline(float(known.mean()), color=INK, lw=1.2)
-    _word(ax.set_xlabel(f"{_label(found, name)} (line: mean {known.mean():.6g})"))
+    literally(ax.set_xlabel(f"{_label(found, name)} (line: mean {known.mean():.6g})"))
     ax.set_ylabel("draws")

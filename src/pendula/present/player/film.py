@@ -19,7 +19,7 @@ import numpy as np
 from pendula.errors import NotSupported, UsageError
 from pendula.present.player import shapes as sh
 from pendula.present.player.hinges import find_anchors, find_hinges
-from pendula.present.player.motion import about, between, motion, multiply, to_matrix, turns_about_z, unit
+from pendula.present.player.motion import between, motion
 from pendula.present.player.packing import MAX_FRAMES, box_of, traced_point
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.shapes import Array
@@ -114,16 +114,7 @@ class _Film:
         self.t = np.interp(at, np.arange(shown.t.size), shown.t)
         self.position = between(shown.position, at)
         self.links = between(shown.links, at)
-        self.rotation = []
-        for i in range(len(scene.bodies)):
-            if not shown.attitude:
-                self.rotation.append(turns_about_z(between(shown.angle[:, i], at)))
-                continue
-            turn = shown.attitude[i]
-            q = unit(between(turn.quaternion, at))
-            if turn.axis is not None and turn.spin is not None:
-                q = multiply(q, about(turn.axis, between(turn.spin, at)))
-            self.rotation.append(to_matrix(q))
+        self.rotation = [shown.rotations(i, at) for i in range(len(scene.bodies))]
         self.trace = traced_point(scene, shown, hinges) if scene.traced else None
         self.hinges = [hinge.parts[0] for hinge in hinges]
         moving = [i for i, body in enumerate(scene.bodies) if not body.is_ground]
@@ -208,8 +199,10 @@ class _Film:
                     found.append((depth, _Stroke(np.vstack([px, px[:1]])[:, :2], color, self.line(0.012))))
                 case sh.Polyline():
                     found.append((depth - self.extent, _Stroke(px[:, :2], color, self.line(0.004))))
-                case _:
+                case sh.Disc() | sh.Box():
                     found.append((depth, _Patch(_hull(px[:, :2]), color)))
+                case _:
+                    raise NotSupported(f"films cannot draw a shape of kind {shape.kind}")
         for index, at in self.hinges:
             if index == i and self.scene.planar and not body.is_ground:
                 px = self.place(i, k, np.array([at]))

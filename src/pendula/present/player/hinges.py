@@ -95,4 +95,4 @@ def _ends(shape: Shape) -> tuple[Vector, ...]:
             return shape.points if len(shape.points) < LONG_LINE else ()
         case Point() | Sphere() | Disc() | Ring():
             return ()
-    raise NotSupported(f"hinges of a shape of kind {shape.kind}")
+    raise NotSupported(f"the hinges of a shape of kind {shape.kind} are not known")

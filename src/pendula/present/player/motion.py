@@ -58,14 +58,18 @@ class Motion:
     resampled: bool
     coarse: tuple[str, ...]
 
-    def rotations(self, body: int) -> Array:
-        """R_WB of one body at every frame, (n, 3, 3)."""
+    def rotations(self, body: int, at: Array | None = None) -> Array:
+        """R_WB of one body, (n, 3, 3): at every frame, or as the player shows it at fractional frame numbers ``at``."""
+
+        def shown(values: Array) -> Array:
+            return values if at is None else between(values, at)
+
         if not self.attitude:
-            return turns_about_z(self.angle[:, body])
+            return turns_about_z(shown(self.angle[:, body]))
         attitude = self.attitude[body]
-        q = attitude.quaternion
+        q = attitude.quaternion if at is None else unit(shown(attitude.quaternion))
         if attitude.axis is not None and attitude.spin is not None:
-            q = multiply(q, about(attitude.axis, attitude.spin))
+            q = multiply(q, about(attitude.axis, shown(attitude.spin)))
         return to_matrix(q)
 
 
@@ -203,16 +207,8 @@ def key_points(scene: Scene, shown: Motion, reach: dict[int, Array]) -> Iterator
     position = between(shown.position, s)
     for index, point in reach.items():
         body = scene.bodies[index]
-        if shown.attitude:
-            attitude = shown.attitude[index]
-            q = unit(between(attitude.quaternion, s))
-            if attitude.axis is not None and attitude.spin is not None:
-                q = multiply(q, about(attitude.axis, between(attitude.spin, s)))
-            turned = to_matrix(q) @ point
-        else:
-            angle = between(shown.angle[:, index], s)
-            turned = turns_about_z(angle) @ point
-        yield body.position[pick] + body.rotation[pick] @ point, position[:, index] + turned
+        drawn = position[:, index] + shown.rotations(index, s) @ point
+        yield body.position[pick] + body.rotation[pick] @ point, drawn
 
 
 # --- quaternions, scalar first ---------------------------------------------------------------------

@@ -34,7 +34,6 @@ from pendula.present.player.shapes import Array, Rod, SceneError, Shape, Vector,
 MAX_FRAMES = 600
 MOST_POINTS = 40  # whose path can be chosen from a list; any other can be clicked
 MAX_VALUES = 50_000_000
-VIEW_FRACTION = 1 / 8000  # largest error of any drawn point, as a fraction of L
 GRID = 1 / 16384  # step of positions, as a fraction of L; rounding moves a point by at most sqrt(3) / 2 of it
 TURN_SHARE = 4e-5  # error allowed for the quaternion or angle, as a fraction of L
 SPIN_SHARE = 2e-5  # error allowed for the spin
@@ -273,7 +272,7 @@ def traced_point(scene: Scene, shown: Motion, hinges: Sequence[Hinge]) -> tuple[
 
     Free ends are tips of shapes outside of all hinges; of several, one whose path is not a straight line, of the last
     body, with the widest path. Without any, every tip is a hinge (a linkage): the middle of a rod between two moving
-    bodies has the path that tells most.
+    bodies has the most instructive path.
     """
     if scene.trace is not None:
         return [body.name for body in scene.bodies].index(scene.trace[0]), scene.trace[1]

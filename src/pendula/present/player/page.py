@@ -20,6 +20,7 @@ import numpy as np
 from pendula.present.player.packing import MAX_FRAMES, Packed, encode, pack
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Array, Shape
+from pendula.present.thinning import thinned
 from pendula.present.web import bundle
 from pendula.storage.files import write_text
 
@@ -48,7 +49,7 @@ def animation_html(scene: Scene, *, max_frames: int = MAX_FRAMES) -> str:
     in a view 2000 pixels wide; between frames the page interpolates. Add ``#t=2.5`` to the address of the page to open
     it paused at that time.
     """
-    return _player(title=html.escape(_printable(scene.title)), scene=in_script(_record(scene, max_frames)))
+    return _player(title=html.escape(printable(scene.title)), scene=in_script(_record(scene, max_frames)))
 
 
 def player_page() -> str:
@@ -164,13 +165,7 @@ def _signals(scene: Scene) -> dict[str, Any] | None:
 
 
 def _series(name: str, t: Array, y: Array) -> dict[str, Any]:
-    if t.size > SERIES_POINTS:
-        # The minimum and maximum of every bin, so that no spike is lost.
-        keep = {0, t.size - 1}
-        for part in np.array_split(np.arange(t.size), SERIES_POINTS // 2):
-            keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
-        pick = np.array(sorted(keep))
-        t, y = t[pick], y[pick]
+    t, y = thinned(t, y, SERIES_POINTS)
     even = t.size > 1 and float(np.ptp(np.diff(t))) <= 1e-6 * float(t[-1] - t[0])
     times = [float(t[0]), float(t[-1])] if even else t.tolist()  # of even times, the first and the last
     return {"name": name, "t": _rounded(times, 7), "y": _rounded(y.tolist(), 5)}
@@ -189,5 +184,6 @@ def in_script(record: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text that can be written as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")

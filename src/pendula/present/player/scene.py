@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pendula.present.player.shapes import Array, SceneError, Shape, Vector, to_vector
+from pendula.present.words.units import labelled
 
 GROUND = "ground"
 LINK_KINDS = ("spring", "damper", "string")
@@ -27,13 +28,17 @@ Ends = tuple[tuple[Array, Array], tuple[Array, Array]]
 """Positions and rotations of two bodies."""
 
 
-def _samples(value: Any, shape: tuple[int | None, ...], what: str) -> Array:
-    """A read-only float copy of ``value`` with the given shape (None: any length)."""
+def samples(value: Any, shape: tuple[int | None, ...], what: str) -> Array:
+    """A read-only float copy of ``value`` with the given shape (None: any length).
+
+    Raises:
+        SceneError: it is not an array of finite numbers of this shape; the message names ``what``.
+    """
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise SceneError(f"{what} must be an array of numbers") from None
-    expected = ", ".join("k" if n is None else str(n) for n in shape)
+    expected = ", ".join("k" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         raise SceneError(f"{what} must have shape ({expected}), got {array.shape}")
     finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
@@ -67,8 +72,8 @@ class SceneBody:
         for shape in self.shapes:
             if not isinstance(shape, Shape):
                 raise SceneError(f"{what}: {shape!r} is not a shape")
-        position = _samples(self.position, (None, 3), f"{what}: position")
-        rotation = _samples(self.rotation, (position.shape[0], 3, 3), f"{what}: rotation")
+        position = samples(self.position, (None, 3), f"{what}: position")
+        rotation = samples(self.rotation, (position.shape[0], 3, 3), f"{what}: rotation")
         product = rotation @ rotation.transpose(0, 2, 1)
         error = np.abs(product - np.eye(3)).max(axis=(1, 2), initial=0.0)
         bad = (error > ROTATION_TOLERANCE) | (np.linalg.det(rotation) < 0)
@@ -104,9 +109,9 @@ class SceneLink:
     def __post_init__(self) -> None:
         if self.kind not in LINK_KINDS:
             raise SceneError(f"link kind {self.kind!r} is not known; choose one of {', '.join(LINK_KINDS)}")
-        start = _samples(self.start, (None, 3), f"{self.kind}: start")
+        start = samples(self.start, (None, 3), f"{self.kind}: start")
         object.__setattr__(self, "start", start)
-        object.__setattr__(self, "end", _samples(self.end, (start.shape[0], 3), f"{self.kind}: end"))
+        object.__setattr__(self, "end", samples(self.end, (start.shape[0], 3), f"{self.kind}: end"))
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ class Signals:
     @property
     def label(self) -> str:
         """Name and unit, as on an axis."""
-        return f"{self.name} [{self.unit}]" if self.unit else self.name
+        return labelled(self.name, self.unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +161,7 @@ class SceneEvent:
     t: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", _samples(self.t, (None,), f'times of event "{self.name}"'))
+        object.__setattr__(self, "t", samples(self.t, (None,), f'times of event "{self.name}"'))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +207,7 @@ class Scene:
     speed: float = 1.0
 
     def __post_init__(self) -> None:
-        t = _samples(self.t, (None,), "t")
+        t = samples(self.t, (None,), "t")
         if t.size == 0:
             raise SceneError("t is empty: a scene needs at least one sample")
         if (np.diff(t) <= 0).any():
@@ -217,7 +222,7 @@ class Scene:
             raise SceneError("up must not be the zero vector")
         object.__setattr__(self, "up", up)
         self._check_bodies()
-        series = {str(name): _samples(y, (t.size,), f'series "{name}"') for name, y in self.series.items()}
+        series = {str(name): samples(y, (t.size,), f'series "{name}"') for name, y in self.series.items()}
         object.__setattr__(self, "series", series)
         object.__setattr__(self, "signals", tuple(self._checked(group) for group in self.signals))
         if not 0 < self.speed < np.inf:
@@ -227,7 +232,7 @@ class Scene:
 
     def _checked(self, group: Signals) -> Signals:
         size = (self.t.size,)
-        lines = {str(n): _samples(y, size, f'signal "{n}" of {group.name}') for n, y in group.lines.items()}
+        lines = {str(n): samples(y, size, f'signal "{n}" of {group.name}') for n, y in group.lines.items()}
         return Signals(group.name, group.unit, lines)
 
     def _check_bodies(self) -> None:

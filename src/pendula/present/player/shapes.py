@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 
 Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
+
+RIM = 24  # points of the rim of a disc or ring that bound it
 
 
 class SceneError(UsageError, ValueError):
@@ -163,7 +165,7 @@ def extent(shape: Shape) -> tuple[Array, float]:
             return np.array(shape.points), 0.0
         case Pivot():
             return np.array([shape.at]), 0.0
-    raise SceneError(f"{shape!r} is not a known shape")
+    raise NotSupported(f"the extent of a shape of kind {shape.kind} is not known")
 
 
 def tips(shape: Shape) -> tuple[Vector, ...]:
@@ -177,14 +179,17 @@ def tips(shape: Shape) -> tuple[Vector, ...]:
             return (shape.center,)
         case Polyline():
             return shape.points
-    return ()
+        case Pivot():
+            return ()
+    raise NotSupported(f"no points to trace are known of a shape of kind {shape.kind}")
 
 
-def _circle(shape: _Round, count: int = 24) -> Array:
+def _circle(shape: _Round) -> Array:
+    """Points of the rim of a disc or ring."""
     n = np.asarray(shape.normal)
     e1 = np.cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.8 else (0.0, 1.0, 0.0))
     e1 /= np.linalg.norm(e1)
-    phi = np.linspace(0.0, 2 * np.pi, count, endpoint=False)[:, None]
+    phi = np.linspace(0.0, 2 * np.pi, RIM, endpoint=False)[:, None]
     points: Array = np.cos(phi) * e1 + np.sin(phi) * np.cross(n, e1)
     return np.asarray(shape.center) + shape.radius * points
 

@@ -17,12 +17,12 @@ LEAST_TURNS = 0.75
 SPIRAL_POINTS = 72
 
 
-def zigzag(start: Array, end: Array, width: float, coils: int = COILS) -> Array:
+def zigzag(start: Array, end: Array, width: float) -> Array:
     """Points of a coil spring between two points of the plane, ``width`` to either side."""
     start, along = np.asarray(start), np.asarray(end) - np.asarray(start)
     length = float(np.hypot(*along)) or 1.0
     normal = np.array([-along[1], along[0]]) / length
-    steps = [0.1 + 0.8 * (j + 0.5) / (2 * coils) for j in range(2 * coils)]
+    steps = [0.1 + 0.8 * (j + 0.5) / (2 * COILS) for j in range(2 * COILS)]
     teeth = [start + along * f + normal * (-1) ** j * width for j, f in enumerate(steps)]
     return np.array([start, start + 0.1 * along, *teeth, start + 0.9 * along, end])
 

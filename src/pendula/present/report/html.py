@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from pendula.present.player.page import scene_json
 from pendula.present.player.scene import Scene
-from pendula.present.words.tables import number
+from pendula.present.player.shapes import Array
+from pendula.present.words.tables import is_number, is_numeric, number
 
+MOST_FRAMES = 900
+"""largest number of frames of a motion in a report"""
 LISTED = 12
 """largest number of rows of a table by default"""
 
@@ -20,10 +25,10 @@ class Page:
     def __init__(self) -> None:
         self.scenes: list[str] = []
 
-    def player(self, scene: Scene, *, kind: str, max_frames: int = 900) -> str:
+    def player(self, scene: Scene, *, kind: str) -> str:
         """The element of a player that shows a scene; ``kind`` is ``run``, ``mode`` or ``pose``."""
         name = f"scene-{len(self.scenes) + 1}"
-        text = scene_json(scene, compact=kind, max_frames=max_frames)
+        text = scene_json(scene, compact=kind, max_frames=MOST_FRAMES)
         self.scenes.append(f'<script type="application/json" id="{name}">{text}</script>')
         return f'<div class="player {kind}" data-scene="{name}" data-title="{escape(scene.title)}"></div>'
 
@@ -32,10 +37,14 @@ def sentence(text: str, kind: str = "") -> str:
     """A paragraph; lines of an error message (``Try: ...``) become sentences of it."""
     joined = " ".join(line.strip() for line in text.splitlines())
     if joined:
-        joined = joined[0].upper() + joined[1:]
-        joined += "" if joined.endswith((".", ":", "!", "?")) else "."
+        joined = capital(joined) + ("" if joined.endswith((".", ":", "!", "?")) else ".")
     attribute = f' class="{kind}"' if kind else ""
     return f"<p{attribute}>{escape(joined)}</p>"
+
+
+def capital(text: str) -> str:
+    """A text with a capital first letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def missing(reason: str) -> str:
@@ -51,7 +60,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = 
     shown: list[Sequence[Any] | None] = list(rows)
     if len(rows) > most + 1:
         shown = [*rows[: most - 2], None, *rows[-2:]]
-    numeric = [_is_numeric([row[c] for row in rows]) for c in range(len(head))]
+    numeric = [is_numeric([row[c] for row in rows]) for c in range(len(head))]
     parts = [f"<caption>{escape(caption)}</caption>" if caption else "", "<thead><tr>"]
     parts += [f'<th scope="col"{_side(n)}>{cell(h)}</th>' for h, n in zip(head, numeric, strict=True)]
     parts.append("</tr></thead><tbody>")
@@ -77,24 +86,25 @@ def cell(value: Any) -> str:
         return value
     if value is None:
         return "–"
-    return escape(_minus(number(value)) if _is_number(value) else str(value))
+    return escape(_minus(number(value)) if is_number(value) else str(value))
 
 
 def _minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
-
-
-def _is_numeric(column: Sequence[Any]) -> bool:
-    """Whether a column holds numbers, apart from gaps."""
-    return any(map(_is_number, column)) and all(x is None or _is_number(x) for x in column)
-
-
 def _side(numeric: bool) -> str:
     return ' class="number"' if numeric else ""
+
+
+def matrix_formula(name: str, matrix: Array) -> str:
+    """A matrix of numbers as a formula; entries that are rounding errors are shown as zero. ``name`` is MathML."""
+    floor = 1e-14 * float(np.abs(matrix).max(initial=0.0))
+    rows = "".join(
+        "<mtr>" + "".join(f"<mtd><mn>{cell(x if abs(x) > floor else 0.0)}</mn></mtd>" for x in row) + "</mtr>"
+        for row in matrix.tolist()
+    )
+    return f'<math displaystyle="true">{name}<mo>=</mo><mtable class="matrix">{rows}</mtable></math>'
 
 
 def badge(text: str, kind: str) -> Raw:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby
 from typing import Any
 
 from pendula.analysis.court.agreement import TOLERANCE
 from pendula.analysis.study import Study
 from pendula.equations.equations import Equations
 from pendula.equations.printing.formats import print_equations
-from pendula.equations.printing.mathml import mathml_name, write_mathml
+from pendula.equations.printing.mathml import mathml_name
 from pendula.errors import NotSupported
 from pendula.model.checks.parameter_units import parameter_units
-from pendula.model.expressions.expression import parse
 from pendula.model.forces.base import Force
 from pendula.model.model import Model
-from pendula.present.report.html import Page, Raw, badge, block, details, missing, sentence, table, with_unit
+from pendula.present.report.html import Page, Raw, badge, block, capital, details, missing, sentence, table, with_unit
 from pendula.present.report.motion import least_of, start_of
-from pendula.present.words.attitudes import coordinates_text, speeds_text, unbroken
-from pendula.present.words.tables import number
+from pendula.present.words.attitudes import coordinates_text, speeds_text
+from pendula.present.words.models import body_rows, force_rows, formula_groups, joint_rows
+from pendula.present.words.tables import number, unbroken
+from pendula.present.words.verdicts import pair_rows
 from pendula.simulation.charts.attitudes import attitudes
 from pendula.system.loops.mobility import mobility
 from pendula.words import counted
@@ -81,13 +81,12 @@ def description_section(found: Study, page: Page) -> str:
         f"Units {model.units}; gravity ({gravity}) {units.length}/{units.time}^2",
     ]
     parts = [sentence(text) for text in words]
-    inertia = f"{units.mass} {units.length}^2"
-    head = ["Body", f"Mass [{units.mass}]", f"Mass centre [{units.length}]", f"Ixx, Iyy, Izz [{inertia}]"]
-    joints = table(["Joint", "Type", "Parent", "Child", "Coordinates"], joint_rows(model))
-    parts.append(details("Bodies and joints", table(head, body_rows(model)) + joints))
+    tables = [table([*map(capital, heads)], rows) for heads, rows in (body_rows(model), joint_rows(model))]
+    parts.append(details("Bodies and joints", "".join(tables)))
     if model.forces:
-        rows = [(f.name or f"force {k}", f.type, f.where(), _strength(f)) for k, f in enumerate(model.forces, 1)]
-        parts.append(details("Forces", table(["Force", "Type", "Acts on", "Given by"], rows)))
+        heads, forces = force_rows(model)
+        rows = [(*row, _strength(force)) for row, force in zip(forces, model.forces, strict=True)]
+        parts.append(details("Forces", table([*map(capital, heads), "Given by"], rows)))
     state = table(["State", "Unit", "At the start", "Given by"], _state_rows(found))
     parts.append(details("State at the start", state + _start_in_other_charts(found)))
     if model.parameters:
@@ -126,27 +125,6 @@ def _freedoms(found: Study) -> str:
     if freedoms.redundant:
         return f"{speeds}; {freedoms.text}"
     return f"{freedoms.text} ({speeds}, {counted(freedoms.rows, 'constraint row')})"
-
-
-def body_rows(model: Model) -> list[tuple[Any, ...]]:
-    """Name, mass, mass centre and inertia of all bodies."""
-    values = model.parameter_values
-    rows: list[tuple[Any, ...]] = []
-    for body in model.bodies:
-        properties = body.mass_properties()
-        com = ", ".join(number(parse(x).evaluate(values), 4) for x in properties.com)
-        inertia = ", ".join(number(parse(properties.inertia[i][i]).evaluate(values), 4) for i in range(3))
-        rows.append((body.name, parse(properties.mass).evaluate(values), com, inertia))
-    return rows
-
-
-def joint_rows(model: Model) -> list[tuple[Any, ...]]:
-    """Name, type, bodies and coordinates of all joints."""
-    rows = []
-    for joint in model.joints:
-        names = ", ".join(c.name for c in joint.coordinates()) if hasattr(joint, "coordinates") else "closes a loop"
-        rows.append((joint.name, joint.type, joint.parent.body, joint.child.body, names or "none"))
-    return rows
 
 
 _PLACES = ("name", "type", "start", "end", "joint", "coordinate", "body", "at", "position", "axes")
@@ -218,15 +196,14 @@ _FORMULATION = {"lagrange": "Lagrange's equations"}
 
 def _formulas(eq: Equations) -> str:
     parts = []
-    for words, group in groupby(write_mathml(eq), key=lambda f: f.words):
-        listed = [f.mathml for f in group]
+    for words, listed in formula_groups(eq).items():
         formulas = "".join(listed)
         if len(listed) > MOST_FORMULAS:
             inside = f'<div class="scroll">{formulas}</div>'
             parts.append(f'<div class="formula">{details(f"{len(listed)} {words}", inside)}</div>')
             continue
         kind = "formula law" if words == "equations of motion" else "formula"
-        parts.append(f'<div class="{kind}"><p>{escape(words[0].upper() + words[1:])}</p>')
+        parts.append(f'<div class="{kind}"><p>{escape(capital(words))}</p>')
         parts.append(f'<div class="scroll">{formulas}</div></div>')
     return "".join(parts)
 
@@ -246,17 +223,9 @@ def certificate_section(found: Study, page: Page) -> str:
         f"Differences are relative; up to {TOLERANCE:g} is rounding"
     )
     verdict = badge("passed", "good") if made.passed else badge("failed", "bad")
-    rows = [
-        (
-            f"{p.a} – {p.b}",
-            number(p.max_difference, 3),
-            badge("agree", "good") if p.passed else badge("disagree", "bad"),
-            p.what,
-        )
-        for p in made.pairs
-    ]
+    heads, pairs = pair_rows(made)
+    rows = [(names, gap, badge(word, "good" if word == "agree" else "bad"), what) for names, gap, word, what in pairs]
     failed = [sentence(f"{p.a} and {p.b} disagree most in the {p.where}") for p in made.pairs if not p.passed]
-    head = ["Pair", "Largest difference", "Verdict", "Largest in the"]
     read = [sentence(line.strip()) for line in str(made.expressions).splitlines()]
-    pairs = details("All pairs", table(head, rows, most=20))
-    return "".join([f"<p>{verdict} {escape(words)}.</p>", *failed, *read, pairs])
+    listed = details("All pairs", table([*map(capital, heads)], rows, most=20))
+    return "".join([f"<p>{verdict} {escape(words)}.</p>", *failed, *read, listed])

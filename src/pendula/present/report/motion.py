@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -15,17 +14,33 @@ from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import Mode
 from pendula.analysis.modes.modes import Modes
-from pendula.analysis.modes.words import columns_of
 from pendula.analysis.stability.verdict import Stability
 from pendula.analysis.study import Study
-from pendula.analysis.symmetry.attitude import shown_angles
 from pendula.present.pictures import svg
+from pendula.present.pictures.curves import Chart, chart_html, curve
 from pendula.present.pictures.modes import mode_scene
 from pendula.present.pictures.scenery.scenes import Pose, scene_of
-from pendula.present.report.html import Page, Raw, badge, cell, details, missing, sentence, table, with_unit
-from pendula.present.words.attitudes import coordinates_text, unbroken
-from pendula.present.words.equilibria import family_words, potential_word
-from pendula.present.words.tables import number
+from pendula.present.pictures.signals import coordinate_signals, energy_signals
+from pendula.present.player.scene import Signals
+from pendula.present.report.html import (
+    Page,
+    Raw,
+    badge,
+    capital,
+    details,
+    matrix_formula,
+    missing,
+    sentence,
+    table,
+    with_unit,
+)
+from pendula.present.words.attitudes import coordinates_text
+from pendula.present.words.equilibria import box_words, family_words, named_values, potential_word, shown_value
+from pendula.present.words.linear import modes_rows, spectrum_rows
+from pendula.present.words.runs import outcome_of, run_facts
+from pendula.present.words.tables import number, unbroken
+from pendula.present.words.units import in_degrees, labelled
+from pendula.present.words.verdicts import multiplier_rows
 from pendula.simulation.charts.attitudes import attitudes
 from pendula.simulation.trajectory import Trajectory
 from pendula.words import counted
@@ -83,12 +98,8 @@ def _poses(found: Study, all_of: Equilibria, page: Page) -> str:
 
 
 def _completeness(all_of: Equilibria) -> str:
-    kind = "good" if all_of.complete == "proven" else "open"
-    lines = str(all_of).splitlines()
-    reason = all_of.reason[0].upper() + all_of.reason[1:]
-    where = lines[-1].strip().replace(", ...", " and so on")
-    label = badge(f"completeness {all_of.complete}", kind)
-    return f"<p>{label} {escape(reason)}; {escape(where)}.</p>"
+    label = badge(f"completeness {all_of.complete}", "good" if all_of.complete == "proven" else "open")
+    return f"<p>{label} {escape(capital(all_of.reason))}; searched in {escape(box_words(all_of))}.</p>"
 
 
 def _equilibria_table(found: Study, all_of: Equilibria) -> str:
@@ -98,13 +109,16 @@ def _equilibria_table(found: Study, all_of: Equilibria) -> str:
     moving = [n for k, n in enumerate(layout.speeds) if any(e.v[k] for e in all_of)][:MOST_COLUMNS]
     names = [*layout.coordinates, *moving]
     many = len(layout.coordinates) > MOST_COLUMNS
-    head = ["Equilibrium", *(["Coordinates"] if many else [f"{n} [{_shown_unit(layout.units[n])}]" for n in names])]
+    head = [
+        "Equilibrium",
+        *(["Coordinates"] if many else [labelled(n, in_degrees(0.0, layout.units[n])[1]) for n in names]),
+    ]
     word = potential_word(found.system, first)
     head += [f"{word.capitalize()} [{found.model.unit_names.energy}]", "Stability", "Residual"]
     head += ["Found"] if all_of.starts else []
     rows = []
     for k, one in enumerate(all_of.all):
-        place = [_differing(one, first)] if many else [_shown(one[n], layout.units[n]) for n in names]
+        place = [_differing(one, first)] if many else [shown_value(one[n], layout.units[n])[0] for n in names]
         verdict = found.stabilities[k] if k < len(found.stabilities) else "not judged"
         times = [f"{all_of.found[k]} times"] if all_of.starts else []
         rows.append((one.name, *place, one.potential, _badge(verdict), number(one.residual, 2), *times))
@@ -132,12 +146,12 @@ def least_of(found: Study) -> str:
 def _differing(one: Equilibrium, first: Equilibrium) -> str:
     """The coordinates of an equilibrium that differ from those of the first; of that one, those that are not zero."""
     units = one.layout.units
-    values = {n: _shown(one[n], units[n]) for n in one.layout.coordinates}
-    reference = {n: 0.0 if one is first else _shown(first[n], units[n]) for n in values}
     told: dict[str, list[str]] = {}  # names by value
-    for n, x in values.items():
-        if abs(x - reference[n]) > SAME_PLACE:
-            told.setdefault(f"= {number(x, 4)} {_shown_unit(units[n])}".removesuffix(" 1"), []).append(n)
+    for n in one.layout.coordinates:
+        x, unit = shown_value(one[n], units[n])
+        reference = 0.0 if one is first else shown_value(first[n], units[n])[0]
+        if abs(x - reference) > SAME_PLACE:
+            told.setdefault(f"= {number(x, 4)} {unit}".rstrip(), []).append(n)
     listed = "; ".join(f"{_some(names)} {value}" for value, names in told.items())
     if one is first:
         return f"{listed}; others 0" if told else "all 0"
@@ -147,14 +161,6 @@ def _differing(one: Equilibrium, first: Equilibrium) -> str:
 def _some(names: list[str]) -> str:
     """Names, of many the first and the last."""
     return ", ".join(names if len(names) <= MOST_COLUMNS else [*names[:3], "…", names[-1]])
-
-
-def _shown_unit(unit: str) -> str:
-    return {"rad": "deg"}.get(unit, unit or "1")
-
-
-def _shown(value: float, unit: str) -> float:
-    return float(np.degrees(value)) if unit == "rad" else float(value)
 
 
 def _badge(verdict: Stability | str) -> Raw:
@@ -186,19 +192,15 @@ def _because(one: Equilibrium, verdict: Stability | str) -> str:
 
 def start_of(found: Floquet) -> str:
     """The initial state of a periodic motion, in words."""
-    units = found.state.layout.units
-    speeds = [n for n in found.state.layout.speeds if found.state[n]]
-    shown_words = [
-        f"{n} = {with_unit(_shown(found.state[n], units[n]), _shown_unit(units[n]))}"
-        for n in (*found.state.layout.coordinates, *speeds)
-    ]
-    return ", ".join(shown_words) + ("" if speeds else ", at rest")
+    layout = found.state.layout
+    speeds = [n for n in layout.speeds if found.state[n]]
+    values = {n: found.state[n] for n in (*layout.coordinates, *speeds)}
+    return named_values(values, layout.units) + ("" if speeds else ", at rest")
 
 
 def _driven(found: Floquet) -> str:
     kind = "good" if found.stable else "bad" if found.verdict == "unstable" else "open"
     roots = [svg.Root(complex(m), 1, f"{number(complex(m))}, size {abs(m):.8g}", 0) for m in found.multipliers]
-    rows = [(k, _complex(complex(m)), f"{abs(m):.9g}") for k, m in enumerate(found.multipliers, 1)]
     period = with_unit(found.period, found.time_unit)
     parts = [
         f"<p>{badge(found.verdict, kind)} Floquet multipliers: {escape(found.reason)}; period {escape(period)}.</p>"
@@ -206,7 +208,8 @@ def _driven(found: Floquet) -> str:
     parts.append(sentence(f"Of the motion that starts at {start_of(found)}"))
     parts += [sentence(note) for note in found.notes]
     picture = svg.complex_plane(roots, unit="", title="Floquet multipliers and the unit circle", circle=True)
-    listed = table(["Multiplier", "Value", "Size"], rows, most=MOST_ROOTS)
+    heads, rows = multiplier_rows(found)
+    listed = table([*map(capital, heads)], [(_typeset(value), size) for value, size in rows], most=MOST_ROOTS)
     parts.append(f'<div class="pair">{picture}<div>{listed}</div></div>')
     return "".join(parts)
 
@@ -229,10 +232,14 @@ def spectrum_section(found: Study, page: Page) -> str:
         for r in found.spectrum.eigenvalues
         if np.isfinite(r.value)
     ]
-    rows = [_root_row(r) for r in found.spectrum.eigenvalues]
-    head = [f"Eigenvalue [1/{unit}]", "Times", "Label", "Backward error"]
+    heads, rows = spectrum_rows(found.spectrum)
     picture = svg.complex_plane(roots, unit=f"1/{unit}", title="Eigenvalues in the complex plane")
-    listed, said = table(head, rows, most=MOST_ROOTS), "To the right of the imaginary axis (shaded) motions grow"
+    listed = table(
+        [*map(capital, heads)],
+        [(_typeset(value), times, _typeset(error), label) for value, times, error, label in rows],
+        most=MOST_ROOTS,
+    )
+    said = "To the right of the imaginary axis (shaded) motions grow"
     if len(rows) <= FEW_ROOTS:
         parts.append(f'<div class="pair">{picture}<div>{listed}</div></div>{sentence(said, "small")}')
     else:
@@ -246,21 +253,9 @@ def _family(label: str) -> str:
     return label.partition(":")[0]
 
 
-def _root_row(root: Any) -> tuple[Any, ...]:
-    if root.label.startswith("infinite"):
-        return "infinite", root.multiplicity, root.label, "–"
-    if root.label.startswith("undetermined"):
-        return "0/0", root.multiplicity, root.label, "–"
-    note = f" ({root.remark})" if root.remark else ""
-    return _complex(root.value), root.multiplicity, root.label + note, number(root.backward_error, 2)
-
-
-def _complex(value: complex) -> str:
-    if value.imag == 0:
-        return f"{value.real:.9g}".replace("-", "−")
-    sign = "−" if value.imag < 0 else "+"
-    real = f"{value.real:.9g} ".replace("-", "−") if value.real else ""
-    return f"{real}{sign} {abs(value.imag):.9g} i" if real else f"{'−' if sign == '−' else ''}{abs(value.imag):.9g} i"
+def _typeset(value: str) -> str:
+    """A complex number with true signs."""
+    return value.replace("+-", "±").replace("-", "−")
 
 
 def _matrices(linear: LinearModel) -> str:
@@ -268,11 +263,7 @@ def _matrices(linear: LinearModel) -> str:
     parts = [sentence(f"M e'' + C e' + K e{' = F u' if linear.inputs else ' = 0'}, with e = changes of {names}")]
     for letter, matrix in (("M", linear.M), ("C", linear.C), ("K", linear.K), ("F", linear.F)):
         if matrix.size:
-            rows = "".join(
-                "<mtr>" + "".join(f"<mtd><mn>{cell(x)}</mn></mtd>" for x in row) + "</mtr>" for row in matrix.tolist()
-            )
-            inside = f'<mi>{letter}</mi><mo>=</mo><mtable class="matrix">{rows}</mtable>'
-            parts.append(f'<div class="scroll formula"><math displaystyle="true">{inside}</math></div>')
+            parts.append(f'<div class="scroll formula">{matrix_formula(f"<mi>{letter}</mi>", matrix)}</div>')
     return "".join(parts)
 
 
@@ -316,16 +307,14 @@ def _in_short(mode: Mode, unit: str) -> str:
 def _headed(name: str) -> str:
     """The heading of a column; a bare unit denotes a frequency."""
     *words, last = name.split(" ")
-    full = name if last.endswith(("]", "ratio")) else " ".join([*words, "frequency", f"[{last}]"])
-    return full[0].upper() + full[1:]
+    return capital(
+        name if last.endswith(("]", "ratio", "mode", "kind")) else " ".join([*words, "frequency", f"[{last}]"])
+    )
 
 
 def _modes_table(made: Modes) -> str:
-    columns = columns_of(made)
-    head = ["Mode", *map(_headed, columns), "Kind"]
-    numbers = zip(*columns.values(), strict=True)
-    rows = [(str(m.number), *row, m.kind) for m, row in zip(made.modes, numbers, strict=True)]
-    return table(head, rows, most=MOST_MODES)
+    heads, rows = modes_rows(made)
+    return table([_headed(name) for name in heads], rows, most=MOST_MODES)
 
 
 # -- simulation ---------------------------------------------------------------------------------------------
@@ -343,57 +332,20 @@ def simulation_section(found: Study, page: Page) -> str:
     if found.run is None:
         return missing(found.absent["run"])
     run, units = found.run, found.model.unit_names
-    start = f"From the initial state, for {with_unit(found.duration, units.time)}: {run.outcome}"
-    parts = [sentence(start + (f" ({run.detail})" if run.detail else ""))]
-    parts.append('<div class="charts">')
-    parts += [*_coordinate_charts(run), _energy_chart(run, units.energy)]
-    parts.append("</div>")
+    start = f"From the initial state, for {with_unit(found.duration, units.time)}: {outcome_of(run)}"
+    parts = [sentence(start)]
+    charts = [_chart(run, group) for group in (*coordinate_signals(run, MOST_LINES), energy_signals(run))]
+    parts.append(f'<div class="charts">{"".join(charts)}</div>')
     parts += [sentence(note, "small") for note in run.notes]
-    parts.append(details("Account of the run", _account(run, units.energy)))
+    parts.append(details("Account of the run", _account(run)))
     return "".join(parts)
 
 
-def _coordinate_charts(run: Trajectory) -> list[str]:
-    """One chart for every unit of coordinates."""
-    layout = run.joint_layout
-    found = []
-    angles = shown_angles(run)
-    signals = {n: run[n] for n in layout.coordinates if n not in angles.replaced} | angles.series
-    units = {**layout.units, **angles.units}
-    units = {n: units[n] for n in signals}
-    for unit in dict.fromkeys(units.values()):
-        names = [n for n in signals if units[n] == unit]
-        picked = names
-        if len(names) > MOST_LINES:
-            picked = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, MOST_LINES).astype(int))]
-        series = {n: np.vectorize(_shown)(signals[n], unit) for n in picked}
-        what = "angles" if unit == "rad" else "coordinates"
-        what += f" ({len(picked)} of {len(names)})" if len(picked) < len(names) else ""
-        up = f"{what} [{_shown_unit(unit)}]"
-        across = f"time [{layout.time_unit}]"
-        found.append(svg.lines(run.t, series, across=across, up=up, title=f"{what} over time"))
-    return found
+def _chart(run: Trajectory, group: Signals) -> str:
+    curves = tuple(curve(name, run.t, y) for name, y in group.lines.items())
+    title = capital(f"{group.name} over time")
+    return chart_html(Chart(group.name, title, labelled("time", run.layout.time_unit), group.label, curves))
 
 
-def _energy_chart(run: Trajectory, unit: str) -> str:
-    energy = run.energy
-    series = {"kinetic": energy.kinetic, "potential": energy.potential, "total": energy.total}
-    if np.abs(energy.work).max() > 1e-9 * energy.scale:
-        series["total minus work done"] = energy.total - energy.work
-    across = f"time [{run.layout.time_unit}]"
-    return svg.lines(energy.t, series, across=across, up=f"energy [{unit}]", title="energies over time")
-
-
-def _account(run: Trajectory, unit: str) -> str:
-    rows: list[tuple[Any, ...]] = [
-        ("Outcome", str(run.outcome)),
-        ("Stepper", f"{run.stepper} at tolerance {run.tolerance:g}"),
-        ("Equations", f"{run.system.formulation}, engine {run.system.engine}"),
-        ("Steps", f"{run.steps} accepted, {run.rejected} rejected"),
-        ("Energy drift", f"{run.energy_drift:.2e} of {with_unit(run.energy.scale, unit, 4)}"),
-    ]
-    if run.jacobi_drift is not None:
-        rows.append(("Drift of Jacobi's integral", f"{run.jacobi_drift:.2e}"))
-    if run.violation is not None:
-        rows.append(("Constraint violation", f"{run.constraint_violation:.2e}"))
-    return table(["What", "Value"], rows)
+def _account(run: Trajectory) -> str:
+    return table(["What", "Value"], [(capital(name), text) for name, text in run_facts(run)])

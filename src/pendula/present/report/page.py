@@ -12,8 +12,6 @@ from html import escape
 from pathlib import Path
 
 from pendula.analysis.study import Study, study
-from pendula.arguments import read_path
-from pendula.errors import UsageError
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.present.report.forced import forced_section
@@ -27,6 +25,7 @@ from pendula.present.report.motion import (
     simulation_section,
     spectrum_section,
 )
+from pendula.present.web.bundle import page_path
 from pendula.simulation.defaults import TOLERANCE
 from pendula.storage.files import write_text
 
@@ -74,9 +73,7 @@ def report(
         ...     written.name, written.stat().st_size < 5e6
         ('pendulum.html', True)
     """
-    target = read_path(path, "path")
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f'a report is a page, so its name must end in .html, found "{target.name}"')
+    target = page_path(path)
     given = model if isinstance(model, (list, tuple)) and model else [model]
     models = [model_of(one, "report") for one in given]
     found = [study(one, duration=duration, start=start, tol=tol, on_progress=on_progress) for one in models]

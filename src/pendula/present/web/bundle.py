@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import posixpath
 import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
-from pendula.errors import PendulaError
+from pendula.arguments import read_path
+from pendula.errors import PendulaError, UsageError
 from pendula.present.web.squeeze import squeeze
 
 _IMPORT = re.compile(r'^import\s*\{([^}]*)\}\s*from\s*"(\./[\w./-]+\.js|\.\./[\w./-]+\.js)";\n', re.MULTILINE)
@@ -122,6 +125,18 @@ def read(path: str) -> str:
 def style(*paths: str) -> str:
     """Style sheets of this folder, joined."""
     return "".join(read(path) for path in paths)
+
+
+def page_path(path: str | os.PathLike[str]) -> Path:
+    """The path of a page to write.
+
+    Raises:
+        UsageError: it is not a path, or its name has another ending than .html.
+    """
+    target = read_path(path, "path")
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f'the name of a page must end in .html, found "{target.name}"')
+    return target
 
 
 def policy(*scripts: str, extra: Mapping[str, str] | None = None) -> str:

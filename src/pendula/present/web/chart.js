@@ -160,7 +160,7 @@ export function createChart(canvas) {
     ctx.globalAlpha = 1;
   }
 
-  /** Instants as dashed rules; their names stand where there is room. @param {CanvasRenderingContext2D} ctx */
+  /** Instants as dashed rules; their names are written where there is room. @param {CanvasRenderingContext2D} ctx */
   function drawMarks(ctx) {
     let free = -Infinity;
     ctx.font = `10.5px ${FONT}`;

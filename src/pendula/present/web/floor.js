@@ -1,7 +1,7 @@
 // What lies behind the mechanism: the grid of a planar picture, the floor and shadows of a spatial one, the scale.
 
 import { css } from "./colours.js";
-import { nice, short } from "./numbers.js";
+import { nice, short, spaced } from "./numbers.js";
 import { fill, stroke, strokeLine, tracePath, writeLabel } from "./pen.js";
 import { shapeOutlines } from "./shapes.js";
 import { add, dot } from "./vectors.js";
@@ -87,7 +87,7 @@ export function drawScale(picture, unitName) {
   ctx.lineCap = "butt";
   ctx.lineJoin = "miter";
   stroke(ctx, css(theme.muted), 1.5);
-  writeLabel(ctx, theme, short(length) + (unitName ? " " + unitName : ""), x + w / 2, y - 6, { align: "center" });
+  writeLabel(ctx, theme, short(length) + spaced(unitName), x + w / 2, y - 6, { align: "center" });
 }
 
 const AXIS_COLOURS = [[205, 72, 72], [60, 150, 84], [70, 110, 220]];

@@ -14,6 +14,16 @@ export function short(x, digits = 4) {
   return text.replace(/^-/, "\u2212").replace("e-", "e\u2212");
 }
 
+/** A name with its unit, as on an axis. @param {string} name @param {string | undefined} unit */
+export function labelled(name, unit) {
+  return unit ? `${name} [${unit}]` : name;
+}
+
+/** A unit after a number: with a space before it, or nothing. @param {string | undefined} unit */
+export function spaced(unit) {
+  return unit ? ` ${unit}` : "";
+}
+
 /**
  * Values and texts of ticks of a linear axis, about `wanted` of them.
  * @param {number} low @param {number} high @param {number} wanted

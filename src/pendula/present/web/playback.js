@@ -1,8 +1,7 @@
 // Playing a stored motion: time, speed, loop, single frames, and the controls for them.
 
+import { showPlaying } from "./page.js";
 import { clamp } from "./vectors.js";
-
-const PLAY = "M4 2.5v11L13 8z", PAUSE = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
 
 /**
  * A clock that runs from 0 to `span` and calls `picture(now)` for every frame of the screen.
@@ -59,8 +58,7 @@ export function createPlayback(parts, { span, step, t0, unit, picture }) {
     playing = on && !still;
     before = performance.now();
     if (playing && now >= span) now = 0;
-    parts.symbol.setAttribute("d", playing ? PAUSE : PLAY);
-    parts.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    showPlaying(parts.play, parts.symbol, playing);
     refresh();
   }
 

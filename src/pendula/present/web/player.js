@@ -3,8 +3,8 @@
 import { markColour } from "./chart.js";
 import { css } from "./colours.js";
 import { createMotion, inflate, readChannels } from "./motion.js";
-import { short } from "./numbers.js";
-import { byId, element, fail, readData, watchErrors } from "./page.js";
+import { labelled, short, spaced } from "./numbers.js";
+import { byId, element, fail, readData, showTip, watchErrors } from "./page.js";
 import { createPlayback } from "./playback.js";
 import { usePointer } from "./pointer.js";
 import { createStage } from "./stage.js";
@@ -33,7 +33,7 @@ function evenTimes(first, last, n) {
   return Float64Array.from({ length: n }, (_, k) => first + (last - first) * k / Math.max(1, n - 1));
 }
 
-/** Signals of a scene as groups of lines: packed ones on the frames' times, others with times of their own. @param {any} scene */
+/** Signals of a scene as groups of lines: packed ones at the times of the frames, others at separate times. @param {any} scene */
 async function readSignals(scene) {
   const groups = [];
   if (scene.signals) {
@@ -130,7 +130,7 @@ function createEventMarks(scene, motion, span) {
       const tick = element("i");
       tick.style.left = `${100 * (mark.x - scene.t0) / (span || 1)}%`;
       tick.style.background = css(markColour(colours, mark.kind));
-      tick.title = `${mark.name} at ${short(mark.x, 6)}${scene.time ? " " + scene.time : ""}`;
+      tick.title = `${mark.name} at ${short(mark.x, 6)}${spaced(scene.time)}`;
       return tick;
     }));
   };
@@ -187,19 +187,6 @@ function useKeys(playback, stage, planar, span) {
   });
 }
 
-/** The name of the body under the pointer, beside it. @param {any} scene @param {any} stage */
-function createTip(scene, stage) {
-  const tip = byId("tip");
-  return (/** @type {any} */ found, /** @type {number} */ x, /** @type {number} */ y) => {
-    tip.hidden = !found;
-    if (!found) return;
-    const [w, h] = stage.extent();
-    tip.textContent = scene.bodies[found.body].name;
-    tip.style.left = clamp(x + 14, 0, Math.max(0, w - tip.offsetWidth - 4)) + "px";
-    tip.style.top = clamp(y - 28, 4, h - 28) + "px";
-  };
-}
-
 /** Chooses a speed; one that is not in the list is added. @param {number} speed */
 function setSpeed(speed) {
   const select = byId("speed");
@@ -212,7 +199,7 @@ async function startPlayer() {
   if (compact) document.documentElement.classList.add("compact", scene.compact);
   const motion = createMotion(scene, readChannels(await inflate(scene.motion), scene.frames));
   const groups = await readSignals(scene), last = scene.frames - 1, span = scene.dt * last;
-  const unit = scene.time ? " " + scene.time : "", canvas = byId("view");
+  const unit = spaced(scene.time), canvas = byId("view");
   writeWords(scene);
   const stage = createStage(canvas, scene);
   stage.retheme();
@@ -232,7 +219,7 @@ async function startPlayer() {
 
   const events = createEventMarks(scene, motion, span);
   const strip = createStrip({ canvas: byId("chart"), select: byId("signal"), legend: byId("legend") }, groups,
-    { across: `time${scene.time ? ` [${scene.time}]` : ""}`, changed: () => playback.refresh(), marks: () => events.all });
+    { across: labelled("time", scene.time), changed: () => playback.refresh(), marks: () => events.all });
   byId("strip").hidden = !groups.length;
   const playback = createPlayback({
     play: byId("play"), symbol: byId("symbol"), back: byId("back"), next: byId("next"), slider: byId("time"), clock: byId("clock"),
@@ -251,7 +238,8 @@ async function startPlayer() {
   canvas.addEventListener("dblclick", home);
   useKeys(playback, stage, scene.planar, span);
   usePointer(canvas, stage, {
-    changed: playback.refresh, hover: createTip(scene, stage), planar: scene.planar, wheelNeedsKey: compact,
+    changed: playback.refresh, planar: scene.planar, wheelNeedsKey: compact,
+    hover: (found, x, y) => showTip(byId("tip"), found ? scene.bodies[found.body].name : "", x, y, stage.extent()),
     click: found => trace.click(found, stage, poses),
   });
   const scrub = (/** @type {PointerEvent} */ event) => {

@@ -1,4 +1,4 @@
-// A report: its players, each in a frame of its own, and the buttons that copy text.
+// A report: its players, each in a separate frame, and the buttons that copy text.
 
 const ONE_PLAYER = /** @type {any} */ (document.getElementById("player"));
 const BOXES = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-scene]")]);

@@ -7,7 +7,7 @@ import { element } from "./page.js";
 
 /** @typedef {{name: string, up: string, lines: any[], log?: boolean | "auto"}} SignalGroup `up`: label with unit */
 
-const FEW = 6;   // lines that get colours of their own; more are coloured along a ramp
+const FEW = 6;   // lines that get distinct colours; more are coloured along a ramp
 
 /**
  * @param {{canvas: HTMLCanvasElement, select: HTMLSelectElement, legend: HTMLElement}} parts

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import degrees
 from typing import Any
 
-from pendula.present.words.tables import number
+from pendula.present.words.equilibria import named_values
 from pendula.simulation.charts.attitudes import Attitude
 
-DIGITS = 6
-"""significant digits"""
+ROUNDING = 12
+"""decimals beyond which a value is a rounding error"""
 
 
 def coordinates_text(found: Attitude) -> str:
@@ -19,29 +18,19 @@ def coordinates_text(found: Attitude) -> str:
 
 
 def speeds_text(found: Attitude) -> str:
-    """Its speeds; those that the chart leaves undetermined are named."""
+    """The speeds of an orientation; names those that the chart leaves undetermined."""
     known = {name: x for name, x in found.speeds.items() if name not in found.undetermined}
     parts = [_listed(known, found.units)] if known else []
     parts += [f"{name} not determined" for name in found.undetermined]
     return ", ".join(parts)
 
 
-def unbroken(text: str) -> str:
-    """A list of values that lines of a page break only between values."""
-    return ", ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in text.split(", "))
-
-
 def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
-    shown = []
-    for name, value in values.items():
-        unit = units[name]
-        x, unit = (degrees(value), "deg") if unit == "rad" else (value, unit)
-        shown.append(f"{name} = {number(round(x, 10) + 0.0, DIGITS)} {unit}".rstrip())
-    return ", ".join(shown)
+    return named_values({name: round(x, ROUNDING) + 0.0 for name, x in values.items()}, units)
 
 
 def attitude_data(found: Sequence[Attitude]) -> list[dict[str, Any]]:
-    """The same as plain data, angles in radians; undetermined speeds are None."""
+    """Orientations as plain data, angles in radians; undetermined speeds are None."""
     return [
         {
             "joint": x.joint,

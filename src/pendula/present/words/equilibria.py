@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +10,8 @@ import numpy as np
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.frame import displacement_name
-from pendula.present.words.tables import WIDTH, number, table
+from pendula.present.words.tables import facts_lines, number, table, wrapped
+from pendula.present.words.units import in_degrees, labelled
 from pendula.system.system import System
 from pendula.words import picked
 
@@ -33,23 +32,20 @@ def joint_values(system: System, one: Equilibrium) -> dict[str, float]:
 
 
 def shown_value(value: float, unit: str) -> tuple[float, str]:
-    """A value for display: angles in degrees."""
-    return (tidy(math.degrees(value)), "deg") if unit == "rad" else (value, unit)
-
-
-def tidy(value: float) -> float:
-    """Rounds values that are integers up to rounding errors, so that 180 degrees read as 180."""
-    return float(round(value)) if abs(value - round(value)) < 1e-10 * max(1.0, abs(value)) else value
+    """A value for display: angles in degrees, and those that are integers up to rounding errors rounded."""
+    shown, shown_unit = in_degrees(value, unit)
+    whole = unit == "rad" and abs(shown - round(shown)) < 1e-10 * max(1.0, abs(shown))
+    return (float(round(shown)) if whole else float(shown)), shown_unit
 
 
 def place(system: System, one: Equilibrium) -> str:
     """Coordinates of an equilibrium, ``theta1 = 180 deg, theta2 = 0 deg``, and constant rates of a steady motion."""
     layout, values = system.in_joints.layout, joint_values(system, one)
-    rates = [_assigned(n, values[n], layout.units[n]) for n in layout.speeds if abs(values[n]) > 0]
-    names = layout.coordinates
-    if len(names) <= NAMED:
-        return ", ".join([*(_assigned(n, values[n], layout.units[n]) for n in names), *rates])
-    return ", ".join([_grouped(layout.coordinates, layout.units, values), *rates])
+    rates = {n: values[n] for n in layout.speeds if values[n]}
+    if len(layout.coordinates) <= NAMED:
+        return named_values({n: values[n] for n in layout.coordinates} | rates, layout.units)
+    grouped = _grouped(layout.coordinates, layout.units, values)
+    return ", ".join([grouped, named_values(rates, layout.units)] if rates else [grouped])
 
 
 def _grouped(names: Sequence[str], units: Mapping[str, str], values: Mapping[str, float]) -> str:
@@ -68,14 +64,10 @@ def _grouped(names: Sequence[str], units: Mapping[str, str], values: Mapping[str
     return ", ".join([*parts, "others 0"] if rest else parts)
 
 
-def _assigned(name: str, value: float, unit: str) -> str:
-    shown, unit = shown_value(value, unit)
-    return f"{name} = {number(shown)} {unit}".rstrip()
-
-
 def named_values(values: Mapping[str, float], units: Mapping[str, str]) -> str:
-    """Values by name with their units, angles in degrees."""
-    return ", ".join(_assigned(n, x, units.get(n, "")) for n, x in values.items())
+    """Values by name with their units, angles in degrees: ``theta1 = 180 deg, x = 0.2 m``."""
+    shown = ((n, *shown_value(x, units.get(n, ""))) for n, x in values.items())
+    return ", ".join(f"{name} = {number(x)} {unit}".rstrip() for name, x, unit in shown)
 
 
 def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
@@ -83,8 +75,7 @@ def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
     units = system.model.unit_names
     facts = [("at", why), ("where", place(system, one))]
     if len(one.inputs):
-        given = zip(system.layout.inputs, one.inputs.tolist(), strict=True)
-        facts.append(("inputs held", ", ".join(f"{n} = {number(x)}" for n, x in given)))
+        facts.append(("inputs held", _inputs(system, one)))
     potential = f"{potential_word(system, one)} {number(one.potential)} {units.energy}"
     facts.append(("residual", f"{number(one.residual, 2)} of a typical force; {potential}"))
     if (near := one.nearest_singularity) is not None:
@@ -92,12 +83,9 @@ def point_lines(system: System, one: Equilibrium, why: str) -> list[str]:
     return facts_lines(facts)
 
 
-def facts_lines(facts: Sequence[tuple[str, str]], width: int = 14) -> list[str]:
-    """Names and texts in two columns, wrapped to the page width."""
-    return [
-        textwrap.fill(f"{name:<{width}}{text}", WIDTH, subsequent_indent=" " * width, break_on_hyphens=False)
-        for name, text in facts
-    ]
+def _inputs(system: System, one: Equilibrium) -> str:
+    """The inputs that hold an equilibrium."""
+    return named_values(dict(zip(system.layout.inputs, one.inputs.tolist(), strict=True)), {})
 
 
 def potential_word(system: System, one: Equilibrium) -> str:
@@ -114,7 +102,7 @@ def equilibria_text(system: System, found: Equilibria, verdicts: Sequence[str], 
         parts += ["", f"... and {len(found) - MOST_ROWS} more"]
     notes = _notes(system, found) + _certainty_note(certainties)
     if notes:
-        parts += ["", *(textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes)]
+        parts += ["", *(wrapped(note, "  ") for note in notes)]
     return "\n".join([*parts, "", *_completeness(found)])
 
 
@@ -124,7 +112,7 @@ def no_equilibrium_text(found: Equilibria) -> str:
     said = f"No equilibrium was found: at the best pose {left} remains unbalanced."
     if not left:
         said = "No equilibrium was found at which forces have finite derivatives."
-    return "\n".join([textwrap.fill(said, WIDTH), "", *_completeness(found)])
+    return "\n".join([wrapped(said), "", *_completeness(found)])
 
 
 def _headline(system: System, found: Equilibria) -> str:
@@ -168,7 +156,7 @@ def short_verdict(verdict: str) -> str:
 def _heads(names: Sequence[str], units: Mapping[str, str], apart: bool) -> list[str]:
     if not apart:
         return ["where"]
-    return [f"{n} [{shown_value(0.0, units[n])[1]}]" if units[n] else n for n in names]
+    return [labelled(n, in_degrees(0.0, units[n])[1]) for n in names]
 
 
 def _notes(system: System, found: Equilibria) -> list[str]:
@@ -180,24 +168,22 @@ def _notes(system: System, found: Equilibria) -> list[str]:
         rates = [f"{n} = {number(x)} {layout.units[n]}" for n, x in zip(layout.speeds, first.v, strict=True) if x]
         notes.append(f"Constant rates: {', '.join(rates)}.")
     if np.any(first.inputs):
-        given = zip(system.layout.inputs, first.inputs.tolist(), strict=True)
-        parts = ", ".join(f"{n} = {number(x)}" for n, x in given)
-        notes.append(f"Inputs held: {parts}; potentials do not contain their work.")
+        notes.append(f"Inputs held: {_inputs(system, first)}; potentials do not contain their work.")
     groups: dict[str, list[str]] = {}
     for one in found:
         if one.free_directions:
             groups.setdefault(family_words(one), []).append(one.name)
     for words, names in groups.items():
-        each = "is a family" if len(names) == 1 else "are families"
-        notes.append(f"{_listed(names)} {each}: equilibria form a family along {words}.")
+        each = "belongs to a family" if len(names) == 1 else "belong to families"
+        notes.append(f"{_listed(names)} {each} of equilibria along {words}.")
     weak = [one for one in found if one.weak]
     if weak:
         sizes = [one.condition for one in weak if np.isfinite(one.condition)]
         by = f" (stiffness differs by up to {max(sizes):.1e})" if sizes else ""
         each = "is weak" if len(weak) == 1 else "are weak"
         notes.append(
-            f"{_listed([one.name for one in weak])} {each}: almost no stiffness in some direction{by}, so small errors "
-            "of the model move it far or remove it."
+            f"{_listed([one.name for one in weak])} {each}: almost no stiffness in some direction{by}, so small "
+            "errors in the model move the equilibrium far or remove it."
         )
     return notes
 
@@ -207,9 +193,9 @@ def _certainty_note(certainties: Sequence[str]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for k, word in enumerate(certainties):
         groups.setdefault(word, []).append(str(k + 1))
-    if len(groups) == 1 and len(certainties) > 1:
-        return [f"All verdicts are {certainties[0]}."]
-    parts = [f"{word} of {_listed(names)}" for word, names in groups.items()]
+    if len(groups) == 1:
+        return [f"{'All verdicts are' if len(certainties) > 1 else 'The verdict is'} {certainties[0]}."]
+    parts = [f"{word} for {_listed(names)}" for word, names in groups.items()]
     return [f"Verdicts are {', '.join(parts)}."] if parts else []
 
 

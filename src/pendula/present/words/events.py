@@ -21,7 +21,7 @@ def events_text(events: Mapping[str, Crossings], time_unit: str) -> str:
 
 
 def events_data(events: Mapping[str, Crossings]) -> dict[str, Any]:
-    """The same as plain data, with all times and states."""
+    """Events as plain data, with all times and states."""
     data = {}
     for name, found in events.items():
         layout = found.system.in_joints.layout

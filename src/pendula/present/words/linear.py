@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ from pendula.analysis.linear.spectrum import Eigenvalue, Spectrum
 from pendula.analysis.modes.eigenmodes import NEGLIGIBLE
 from pendula.analysis.modes.modes import Modes
 from pendula.analysis.modes.words import columns_of, named_shape
-from pendula.present.words.tables import WIDTH, heading, number, table
+from pendula.present.words.tables import heading, number, number_pair, table, wrapped
+from pendula.present.words.units import labelled
 from pendula.words import picked
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def linear_text(model: LinearModel, roots: Spectrum) -> str:
     else:
         parts.append("\n\n".join(_matrices(model)))
     if remark := model.chart or model.basis.remark:
-        parts += ["", textwrap.fill(f"Chart: {remark}", WIDTH)]
+        parts += ["", wrapped(f"Chart: {remark}")]
     return "\n".join([*parts, "", heading("eigenvalues", level=2), "", spectrum_text(roots)])
 
 
@@ -49,7 +49,7 @@ def _equation(model: LinearModel) -> str:
     text = f"M e'' + C e' + K e = {right}, with e the changes of {names}{more}"
     if model.inputs:
         text += f" and u those of {', '.join(model.inputs)}"
-    return textwrap.fill(text, WIDTH)
+    return wrapped(text)
 
 
 def _matrices(model: LinearModel) -> list[str]:
@@ -150,11 +150,7 @@ def _value(root: Eigenvalue, paired: bool) -> str:
         return "infinite"
     if root.label.startswith("undetermined"):
         return "0/0"
-    value = root.value
-    if not paired:
-        return number(value.real, 10) if value.imag == 0 else number(value, 10)
-    imaginary = f"{number(value.imag, 10)}i"
-    return f"+-{imaginary}" if value.real == 0 else f"{number(value.real, 10)} +- {imaginary}"
+    return number_pair(root.value, 10) if paired or root.value.imag == 0 else number(root.value, 10)
 
 
 def _error(root: Eigenvalue) -> str:
@@ -213,22 +209,18 @@ def modes_text(found: Modes) -> str:
     if len(found) <= MOST_SHAPES:
         parts += ["", heading(_scaling(found), level=2), "", _shapes(found)]
     parts.append("")
-    parts += [_sentence(mode.description) for mode in found.modes[:MOST_SENTENCES]]
-    parts += [_sentence(f"note: {note}") for note in found.notes]
+    parts += [wrapped(mode.description, "  ") for mode in found.modes[:MOST_SENTENCES]]
+    parts += [wrapped(f"note: {note}", "  ") for note in found.notes]
     return "\n".join(parts)
 
 
 def _scaling(found: Modes) -> str:
-    """Which entry of the shapes is 1: the first, or with closed loops the first of the independent coordinates."""
+    """Which entry of the shapes is 1: the first that moves, with closed loops of the independent coordinates."""
     own = found.linear.coordinates
     names, values, _ = named_shape(found.modes[0], found.linear)
     if names[0] == own[0] or (names[0] not in found.linear.at.layout.coordinates and np.any(values == 1.0)):
-        return "shapes, first entry 1"
-    return f"shapes, {own[0]} = 1" if len(own) == 1 else f"shapes, first entry of {', '.join(own)} = 1"
-
-
-def _sentence(text: str) -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        return "shapes, first nonzero entry 1"
+    return f"shapes, {own[0]} = 1" if len(own) == 1 else f"shapes, first nonzero entry of {', '.join(own)} = 1"
 
 
 def shape_rows(found: Modes) -> tuple[list[str], list[list[Any]]]:
@@ -239,7 +231,7 @@ def shape_rows(found: Modes) -> tuple[list[str], list[list[Any]]]:
     rows = []
     for k, name in enumerate(names[:MOST_ROOTS]):
         cells = [_entry(x[k], phases) for x in columns]
-        rows.append([f"{name} [{units[name]}]" if units[name] else name, *cells])
+        rows.append([labelled(name, units[name]), *cells])
     return ["", *(f"mode {m.number}" for m in found.modes)], rows
 
 

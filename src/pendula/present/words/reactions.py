@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
 
 from pendula.analysis.reactions.forces import ROUNDING, Reactions
-from pendula.present.words.tables import WIDTH, table
+from pendula.present.words.tables import table, wrapped
 
 Array = Any
 
@@ -19,7 +18,7 @@ def reactions_text(found: Reactions) -> str:
     blocks = [_peaks(found, "force", units.force), _peaks(found, "torque", units.torque)]
     if found.motors:
         blocks.append(_motors(found))
-    blocks += [textwrap.fill(note, WIDTH) for note in reaction_notes(found)]
+    blocks += [wrapped(note) for note in reaction_notes(found)]
     return "\n\n".join(blocks)
 
 
@@ -66,8 +65,8 @@ def _motors(found: Reactions) -> str:
 def reaction_notes(found: Reactions) -> list[str]:
     """Notes on where forces act, and which components are indeterminate."""
     notes = [
-        "Forces and torques of the parent side on the child side, at the child side's point, in world axes; largest "
-        f"of {len(found)} sampled times."
+        "Forces and torques that the parent side exerts on the child side, at the point of the child side, in world "
+        f"axes; the largest of {len(found)} sampled times."
     ]
     if found.formulation != found.simulated_by:
         notes[0] += f" Forces by {found.formulation}, motion by {found.simulated_by}."

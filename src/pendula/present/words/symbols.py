@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from pendula.equations.printing.walk import Writer
 from pendula.equations.small_motion.model import SymbolicModel
 from pendula.equations.small_motion.terms import CONSTANT, DROPPED, LINEARIZED, Term
 from pendula.errors import NotSupported
-from pendula.present.words.tables import WIDTH
+from pendula.present.words.tables import wrapped
 
 LONGEST = 1500
 """characters of the conditions that are printed"""
@@ -21,22 +20,22 @@ LONGEST = 1500
 def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
     """Matrices entry by entry, the characteristic polynomial and the conditions for stability."""
     where = ", ".join(f"{n} = {x}" for n, x in at.items()) or "all coordinates zero"
-    lines = [_wrapped(f"at {where}"), f"e: changes of {', '.join(found.coordinates)}", ""]
+    lines = [_line(f"at {where}"), f"e: changes of {', '.join(found.coordinates)}", ""]
     for name in ("M", "C", "K", "F"):
         X = getattr(found, name)
         if X.is_zero_matrix:
             lines += [f"{name} = 0"] if X.cols else []
             continue
         for i in range(X.rows):
-            lines += [_wrapped(f"{name}[{i + 1},{j + 1}] = {X[i, j]}") for j in range(X.cols) if X[i, j] != 0]
-    lines += ["", _wrapped(f"characteristic polynomial: {found.polynomial.as_expr()}")]
-    lines += ["", *(_wrapped(x) for x in _verdicts(found))]
+            lines += [_line(f"{name}[{i + 1},{j + 1}] = {X[i, j]}") for j in range(X.cols) if X[i, j] != 0]
+    lines += ["", _line(f"characteristic polynomial: {found.polynomial.as_expr()}")]
+    lines += ["", *(_line(x) for x in _verdicts(found))]
     lines += _constants(found)
     if not found.left.is_zero_matrix:
         must = " and ".join(f"{x} = 0" for x in found.left if x != 0)
-        lines.append(_wrapped(f"an equilibrium only if {must}"))
+        lines.append(_line(f"an equilibrium only if {must}"))
     if found.assumed:
-        lines.append(_wrapped(f"assumed positive: {', '.join(found.assumed)}"))
+        lines.append(_line(f"assumed positive: {', '.join(found.assumed)}"))
     return "\n".join(lines)
 
 
@@ -56,12 +55,12 @@ def _constants(found: SymbolicModel) -> list[str]:
     lines = []
     for name, value in found.constants.items():
         defined = f" = {found.definitions[name]}" if name in found.definitions else ""
-        lines.append(_wrapped(f"{name}{defined} = {value:.9g}"))
-    return [*lines, *(_wrapped(f"d_{name} = {x}") for name, x in found.dependent.items())]
+        lines.append(_line(f"{name}{defined} = {value:.9g}"))
+    return [*lines, *(_line(f"d_{name} = {x}") for name, x in found.dependent.items())]
 
 
 def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
-    """The same as strings."""
+    """The linear model as plain strings."""
     try:
         conditions = [str(x) for x in found.conditions]
     except NotSupported:
@@ -89,15 +88,12 @@ def terms_text(found: SymbolicModel) -> str:
     lines = ["Each quantity is its value at the point plus a small change: d_NAME is the"]
     lines += ["change of NAME; accelerations are small. Order k: product of k small changes."]
     for equation in found.equations:
-        lines += ["", _wrapped(f"{equation.name}: sum of these terms = 0")]
+        lines += ["", _line(f"{equation.name}: sum of these terms = 0")]
         for term in equation.terms:
-            lines.append(_wrapped(f"  {term.term}"))
-            lines.append(textwrap.fill(_became(term), WIDTH, initial_indent="    ", **_HANGING))
-        lines.append(textwrap.fill(f"linear: {equation.linear} = 0", WIDTH, initial_indent="  ", **_HANGING))
+            lines.append(_line(f"  {term.term}"))
+            lines.append(wrapped(_became(term), "      ", first="    "))
+        lines.append(wrapped(f"linear: {equation.linear} = 0", "      ", first="  "))
     return "\n".join(lines)
-
-
-_HANGING: dict[str, Any] = {"subsequent_indent": "      ", "break_long_words": False, "break_on_hyphens": False}
 
 
 def _became(term: Term) -> str:
@@ -112,7 +108,7 @@ def _became(term: Term) -> str:
 
 
 def terms_data(found: SymbolicModel) -> list[dict[str, Any]]:
-    """The same as strings."""
+    """Every term of the equations as plain strings."""
     return [
         {
             "equation": equation.name,
@@ -136,7 +132,7 @@ def terms_data(found: SymbolicModel) -> list[dict[str, Any]]:
 
 
 def terms_latex(found: SymbolicModel) -> str:
-    """The same as LaTeX: one ``align*`` environment for every equation."""
+    """Every term of the equations as LaTeX: one ``align*`` environment for each equation."""
     write = _Changes(LATEX).write
     blocks = []
     for equation in found.equations:
@@ -166,5 +162,5 @@ class _Changes(Writer):
         return super().name(name)
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+def _line(text: str) -> str:
+    return wrapped(text, "    ")

@@ -7,16 +7,19 @@ continues below with its first column repeated.
 from __future__ import annotations
 
 import numbers
+import re
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-WIDTH = 80
+from pendula.words import WIDTH
+
 MIN_WIDTH = 40  # the longest number in full digits fits
 GAP = "  "
 ELLIPSIS = "…"
-MAX_LINES = 4  # largest number of lines of a wrapped cell
+MAX_LINES = 6  # largest number of lines of a wrapped cell
 NARROW = 12  # smallest width of a wrapped text column
 LONG_INTEGER = 15  # largest number of digits of integers that are written in full
 
@@ -46,6 +49,55 @@ def number(x: Any, digits: int = 6) -> str:
         sign = "-" if z.imag < 0 else "+"
         return f"{number(z.real, digits)} {sign} {number(abs(z.imag), digits)}i"
     raise TypeError(f"{x!r} is not a number")
+
+
+def number_pair(value: complex, digits: int = 6) -> str:
+    """A root together with its complex conjugate as text; parts that are zero are left out.
+
+    Example:
+        >>> number_pair(-0.125 + 3j), number_pair(3j), number_pair(-2 + 0j)
+        ('-0.125 +- 3i', '+-3i', '-2')
+    """
+    if value.imag == 0:
+        return number(value.real, digits)
+    imaginary = f"{number(abs(value.imag), digits)}i"
+    return f"+-{imaginary}" if value.real == 0 else f"{number(value.real, digits)} +- {imaginary}"
+
+
+_NBSP = "\N{NO-BREAK SPACE}"
+_VALUE = re.compile(r"\w+ = [^\s,;]{1,24}( [^\s,;]{1,12})?(?=[,;]|$)")
+
+
+def unbroken(text: str) -> str:
+    """Text whose lines break neither inside ``theta1 = 90 deg`` nor inside another value of a list."""
+    return _VALUE.sub(lambda found: found[0].replace(" ", _NBSP), text)
+
+
+def wrapped(text: str, indent: str = "", *, first: str = "") -> str:
+    """A paragraph in lines of the page width, the later ones indented, the first one by ``first``.
+
+    Example:
+        >>> print(wrapped("note: " + 12 * "a swing " + "at theta1 = 90 deg, theta2 = 0 deg", "  "))
+        note: a swing a swing a swing a swing a swing a swing a swing a swing a swing a
+          swing a swing a swing at theta1 = 90 deg, theta2 = 0 deg
+    """
+    lines = textwrap.fill(
+        unbroken(text), WIDTH, initial_indent=first, subsequent_indent=indent, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return lines.replace(_NBSP, " ")
+
+
+def facts_lines(facts: Sequence[tuple[str, str]], width: int = 14) -> list[str]:
+    """Names and texts in two columns, wrapped to the page width; names that are longer than the column move the texts.
+
+    Example:
+        >>> print("\\n".join(facts_lines([("steps", "120"), ("outcome", "finished")])))
+        steps         120
+        outcome       finished
+    """
+    wide = max([width, *(len(name) + 2 for name, _ in facts)])
+    return [wrapped(f"{name:<{wide}}{text}", " " * wide) for name, text in facts]
 
 
 def heading(text: str, *, level: int = 1, width: int = WIDTH) -> str:
@@ -89,7 +141,7 @@ def table(
     if not headers:
         return ""
     columns = range(len(headers))
-    sides = align or "".join("r" if _is_numeric([row[c] for row in rows]) else "l" for c in columns)
+    sides = align or "".join("r" if is_numeric([row[c] for row in rows]) else "l" for c in columns)
     if len(sides) != len(headers) or set(sides) - set("lrc"):
         raise ValueError(f"align must hold one of l, r, c for each of {len(headers)} columns, got {align!r}")
     head = [_clean(text) for text in headers]
@@ -98,7 +150,7 @@ def table(
     natural = [max(1, *(display_width(line[c]) for line in [head, *body])) for c in columns]
     least = []
     for c in columns:
-        fixed = [display_width(body[r][c]) for r in range(len(rows)) if _is_number(rows[r][c])]
+        fixed = [display_width(body[r][c]) for r in range(len(rows)) if is_number(rows[r][c])]
         least.append(min(width, max(min(natural[c], NARROW), *fixed, 1)))
     blocks = []
     for block in _blocks(least, width):
@@ -122,13 +174,15 @@ def _char_width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell holds a number."""
     return isinstance(cell, numbers.Number) and not isinstance(cell, (bool, Decimal))
 
 
-def _is_numeric(column: Sequence[Any]) -> bool:
+def is_numeric(column: Sequence[Any]) -> bool:
+    """Whether a column holds numbers, apart from gaps."""
     given = [cell for cell in column if cell is not None]
-    return bool(given) and all(_is_number(cell) for cell in given)
+    return bool(given) and all(is_number(cell) for cell in given)
 
 
 def _cell(cell: Any, digits: int) -> str:
@@ -136,7 +190,7 @@ def _cell(cell: Any, digits: int) -> str:
         return "-"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return number(cell, digits) if _is_number(cell) else _clean(str(cell))
+    return number(cell, digits) if is_number(cell) else _clean(str(cell))
 
 
 def _clean(text: str) -> str:
@@ -180,7 +234,7 @@ def _lines(cells: Sequence[str], widths: Sequence[int], sides: str) -> list[str]
 
 def _wrap(text: str, width: int) -> list[str]:
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in _words(text, width):
         if lines and display_width(lines[-1]) + 1 + display_width(word) <= width:
             lines[-1] += " " + word
         else:
@@ -190,6 +244,12 @@ def _wrap(text: str, width: int) -> list[str]:
         cut = last + " " + ELLIPSIS
         lines = [*lines[: MAX_LINES - 1], cut if display_width(cut) <= width else _elide(last + "  ", width)]
     return lines
+
+
+def _words(text: str, width: int) -> list[str]:
+    """Words of a cell; a value of a list is one word if it fits the column."""
+    glued = [word.replace(_NBSP, " ") for word in unbroken(text).split(" ")]
+    return [part for word in glued for part in ([word] if display_width(word) <= width else word.split(" "))]
 
 
 def _elide(text: str, width: int) -> str:

@@ -1,20 +1,29 @@
-"""Verdicts on stability, over parameters and of Floquet multipliers, as text in 80 columns and as plain data."""
+"""Verdicts as text in 80 columns and as plain data: agreement of formulations, stability, Floquet multipliers."""
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import Any
 
+from pendula.analysis.court.agreement import Certificate
 from pendula.analysis.driven.floquet import Floquet
 from pendula.analysis.driven.study import FloquetMap
 from pendula.analysis.stability.ranges import BORDER, LOST, CriticalValue, StabilityRanges
 from pendula.analysis.stability.verdict import Stability
-from pendula.present.words.equilibria import facts_lines, joint_values, place
-from pendula.present.words.tables import number, table
+from pendula.present.words.equilibria import joint_values, place
+from pendula.present.words.tables import facts_lines, number, number_pair, table, wrapped
 from pendula.system.system import System
 from pendula.words import INDICATED, picked
 
 MOST_ROOTS = 24
+
+
+def pair_rows(found: Certificate) -> tuple[list[str], list[tuple[str, str, str, str]]]:
+    """Heads and rows of a table of all pairs of formulations: their largest difference, and where it is."""
+    rows = [
+        (f"{pair.a}, {pair.b}", number(pair.max_difference, 3), "agree" if pair.passed else "DISAGREE", pair.what)
+        for pair in found.pairs
+    ]
+    return ["pair", "differ by", "verdict", "largest in the"], rows
 
 
 def stability_text(found: Stability) -> str:
@@ -31,15 +40,15 @@ def root_rows(found: Stability) -> tuple[list[str], list[list[Any]]]:
     """Heads and rows of a table of roots: value, how many, kind of motion."""
     rows: dict[tuple[str, str], int] = {}
     for value, kind in zip(found.spectrum.values, found.roots, strict=True):
-        key = _root(complex(value)), kind
+        key = number_pair(complex(value), 8), kind
         rows[key] = rows.get(key, 0) + 1
     heads = [f"eigenvalue [1/{found.at.layout.time_unit}]", "roots", "motion"]
     return heads, [[value, count, kind] for (value, kind), count in rows.items()]
 
 
 def stability_facts(found: Stability) -> list[tuple[str, str]]:
-    """The verdict, how certain it is, for what it holds and why."""
-    holds = "the nonlinear mechanism as well" if found.applies_to_nonlinear else "the linear model only"
+    """The verdict, how certain it is, what it holds for and why."""
+    holds = "the nonlinear mechanism too" if found.applies_to_nonlinear else "the linear model only"
     behavior = {
         "significant": "significant: eigenvalues decide",
         "critical": "critical: roots on the imaginary axis, where eigenvalues alone do not decide",
@@ -47,13 +56,6 @@ def stability_facts(found: Stability) -> list[tuple[str, str]]:
     sure = f"{found.certainty}: {found.grounds}"
     facts = [("verdict", found.verdict), ("certainty", sure), ("holds for", holds)]
     return [*facts, ("because", found.proof), ("behavior", behavior)]
-
-
-def _root(value: complex) -> str:
-    if value.imag == 0:
-        return number(value.real, 8)
-    imaginary = f"{number(abs(value.imag), 8)}i"
-    return f"+-{imaginary}" if value.real == 0 else f"{number(value.real, 8)} +- {imaginary}"
 
 
 def stability_data(found: Stability) -> dict[str, Any]:
@@ -75,8 +77,8 @@ def ranges_text(system: System, found: StabilityRanges) -> str:
     rows = [[_where(part), part["verdict"], part["certainty"], part["place"]] for part in parts]
     width = max(len(str(row[0])) for row in rows) + 2
     reasons = facts_lines([(_where(part), part["proof"]) for part in parts], width)
-    note = fill(found.caution, 80)
-    verdicts = table(rows, [found.parameter, "verdict", "there", "equilibrium (in the middle of a range)"])
+    note = wrapped(found.caution)
+    verdicts = table(rows, [found.parameter, "verdict", "certainty", "equilibrium (mid-range)"])
     return "\n".join([verdicts, "", "because", *reasons, "", note])
 
 
@@ -188,12 +190,12 @@ def floquet_over_text(found: FloquetMap) -> str:
     if found.failures:
         first, why = next(iter(found.failures.items()))
         parts.append("\n".join(facts_lines([("failed", f"at {len(found.failures)} values, first {first:g}: {why}")])))
-    parts.append(fill(found.caution, 80))
+    parts.append(wrapped(found.caution))
     return "\n\n".join(parts)
 
 
 def floquet_over_data(found: FloquetMap) -> dict[str, Any]:
-    """The same as plain data."""
+    """Verdicts and boundaries over a parameter as plain data."""
     return {
         **picked(found, "parameter values radius"),
         "verdicts": list(found.verdicts),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @rate_option
 @at_option
 @click.option(
-    "--q", "state_weights", multiple=True, metavar="NAME=WEIGHT", help="LQR: weight of a state (others zero)."
+    "--q", "state_weights", multiple=True, metavar="NAME=WEIGHT", help="LQR: weight of a state; the others have none."
 )
 @click.option("--r", "input_weights", multiple=True, metavar="NAME=WEIGHT", help="LQR: weight of an input; default 1.")
 @click.option("--place", "poles", metavar="POLES", help='Instead of LQR: poles, such as "-1,-2,-3+1j,-3-1j".')
@@ -37,7 +37,13 @@ if TYPE_CHECKING:
     "--every", type=opt.PlainNumber(), metavar="TIME", help="Sampling time: a discrete gain with zero-order hold."
 )
 @click.option("--limit", "limits", multiple=True, metavar="NAME=SIZE", help="Limit of an input: plus and minus SIZE.")
-@click.option("--see", "outputs", multiple=True, metavar="NAME", help="An output: a state, an expression, pole.tip.x.")
+@click.option(
+    "--see",
+    "outputs",
+    multiple=True,
+    metavar="NAME",
+    help="An output: a state, an expression or pole.tip.x.",
+)
 @click.option(
     "--run",
     "duration",
@@ -45,11 +51,12 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Simulate the mechanism with the gain, from --start.",
 )
-@opt.plot_option("Write the simulated motion", "--plot", "plot_file")
-@opt.plot_option("Write the Bode diagram (of the mechanism alone)", "--bode", "bode_file")
+@opt.plot_option("Write the simulated motion")
+@opt.plot_option("Write the Bode diagram of the mechanism alone", "--bode", "bode_file")
 @opt.plot_option("Write the Bode diagram of the loop, with its margins", "--margins", "margins_file")
-@opt.plot_option("Write the step response (with the gain, if there is one)", "--step", "step_file")
-@opt.plot_option("Write the root locus of one output and input", "--locus", "locus_file")
+@opt.plot_option("Write the step response, with the gain if there is one", "--step", "step_file")
+@opt.plot_option("Write the root locus from one input to one output", "--locus", "locus_file")
+@opt.json_option
 def control_command(
     at: tuple[str, ...],
     state_weights: tuple[str, ...],
@@ -69,7 +76,7 @@ def control_command(
 ) -> None:
     """Control of MODEL about an equilibrium: what its inputs reach, gains with their margins, responses.
 
-    Exits with 1 if the inputs cannot stabilize it; the motion that is out of reach is named.
+    Exits with 1 if the inputs cannot stabilize it, and names the motion that is out of their reach.
 
     Example: pendula control cart-pole --at theta=180deg --q x=1 --q theta=10 --r F=0.1 --start theta=150deg --run 8
     """
@@ -117,7 +124,7 @@ def _check(
     if poles and (state_weights or input_weights):
         raise UsageError("--place and the weights --q, --r exclude each other")
     if input_weights and not state_weights:
-        raise UsageError("--r is the weight of an input in an LQR design; give --q, too")
+        raise UsageError("--r is the weight of an input in an LQR design; give --q too")
     designed = bool(poles or state_weights)
     for option, value in (
         ("--every", every),
@@ -128,7 +135,7 @@ def _check(
         if value is not None and not designed:
             raise UsageError(f"{option} needs a gain: give --q or --place")
     if plot_file is not None and duration is None:
-        raise UsageError("--plot shows the simulated motion; give --run, too")
+        raise UsageError("--plot shows the simulated motion; give --run too")
     if duration is not None and not 0 < duration < float("inf"):
         raise UsageError(f"--run must be positive, found {duration:g}")
 
@@ -192,7 +199,7 @@ def _lines(linear: LinearModel, reach: tuple[Reach, Reach], gain: Gain | None, r
         rows = [(n, float(run[n][0]), float(run[n][-1]), run.unit(n)) for n in (*layout.coordinates, *layout.speeds)]
         lines.append(table(rows, ["state", "first", "last", "unit"]))
         for name in gain.inputs if gain is not None else ():
-            lines.append(f"largest |{name}| {number(float(abs(run[name]).max()))}")
+            lines.append(f"largest |{name}| = {number(float(abs(run[name]).max()))}")
         lines += [f"note: {opt.in_options(note)}" for note in run.notes]
     return lines
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 from pendula.app import options as opt
 from pendula.app.progress import Progress
 from pendula.errors import UsageError
-from pendula.present.words.tables import heading, table
+from pendula.present.words.tables import heading, table, wrapped
 
 if TYPE_CHECKING:
     from pendula.analysis.fit.result import Fit
@@ -136,4 +135,4 @@ def _lines(model: Model, found: Fit) -> list[str]:
     lines += [
         f"noise of {name}: {x:.4g}" + ("" if found.known_noise else " (estimated)") for name, x in found.noise.items()
     ]
-    return [*lines, *(textwrap.fill(f"note: {x}", 80, subsequent_indent="  ") for x in found.remarks)]
+    return [*lines, *(wrapped(f"note: {x}", "  ") for x in found.remarks)]

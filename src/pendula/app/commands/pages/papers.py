@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from pendula.app.options import echo_json, json_option, writable
-from pendula.errors import UsageError
 
 
 @click.command("papers")
@@ -40,9 +39,7 @@ def papers_command(
     Example:
       pendula papers turner --part beats -o beats.html
     """
-    if not output.lower().endswith((".html", ".htm")):
-        raise UsageError(f'-o: the report is a page, so its name must end in .html, found "{output}"')
-    path, data_path = writable(output, "-o"), writable(summary, "--summary")
+    path, data_path = writable(output, "-o", (".html", ".htm")), writable(summary, "--summary")
     assert path is not None
     from pendula.papers.page import tally_lines, write_figures, write_page
     from pendula.papers.run import recompute

@@ -16,7 +16,7 @@ from pendula.app.options import json_option, model_argument, parameter_option, r
     "events",
     multiple=True,
     metavar="EXPR",
-    help='Event to mark, such as "theta1 = 0 rising"; "stop: theta1 >= 90deg" stops the page.',
+    help='Event to mark, such as "theta1 = 0 rising"; "stop: theta1 >= 90deg" stops the motion.',
 )
 @click.option("-o", "--output", metavar="FILE", help="Page to write; default: MECHANISM.html.")
 @json_option
@@ -30,8 +30,8 @@ def play_command(
 ) -> None:
     """A page in which MODEL moves under your hand: drag it, throw it, change its parameters.
 
-    The page simulates the mechanism in the browser, without network and without a server. Open it with any browser,
-    also on a phone. docs/play.md tells what it can do.
+    The page simulates the mechanism in the browser, without network and without a server. Open it in any browser,
+    also on a phone. docs/play.md describes what it can do.
     """
     from pendula.app.options import echo_json, page_name, read_state
     from pendula.present.live.page import play

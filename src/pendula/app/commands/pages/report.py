@@ -52,20 +52,16 @@ def report_command(
 ) -> None:
     """Everything about MODEL in one self-contained HTML page.
 
-    The motion, equilibria with stability, eigenvalues, animated modes, a simulation with its energy, the description,
-    equations, and agreement of all formulations. Exits with 1 if formulations disagree or the simulation had to stop
-    early.
+    It shows the motion, equilibria with stability, eigenvalues, animated modes, a simulation with its energy, the
+    description, equations, and the agreement of all formulations. Exits with 1 if formulations disagree or the
+    simulation had to stop early.
     """
     from pendula.analysis.study import study
     from pendula.app.options import echo_json, page_name
-    from pendula.errors import UsageError
     from pendula.present.report.page import write_report
 
     made = read_model(model, settings)
-    name = output or page_name(made.name, "report")
-    if not name.lower().endswith((".html", ".htm")):
-        raise UsageError(f'-o: a report is a page, so its name must end in .html, found "{name}"')
-    path = writable(name, "-o")
+    path = writable(output or page_name(made.name, "report"), "-o", (".html", ".htm"))
     assert path is not None
     begin = read_state(made, start)
     tell = _progress if interactive() else None

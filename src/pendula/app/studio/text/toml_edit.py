@@ -16,7 +16,7 @@ from pendula.app.studio.text.toml_places import Path, Statement, find, statement
 from pendula.model.files import data_text, key_text, value_text
 
 MOST_WORK = 5_000_000
-"""Characters that are read at most for one edit; beyond, the text is written anew."""
+"""Most characters that one edit reads; if it needs more, the whole text is rewritten."""
 EXACT = 2**53
 """Integers up to this size pass through a page unchanged."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.errors import NotSupported
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.springs import spiral, zigzag
@@ -67,15 +68,8 @@ def draw_body(axes: Any, scene: Scene, body: SceneBody, k: int, color: Any, stre
             axes.plot(*flat[0], mark, color=color, alpha=strength, markersize=7)
         else:
             width = 3.0 if isinstance(shape, sh.Rod) else 1.4
-            axes.plot(
-                flat[:, 0],
-                flat[:, 1],
-                "-",
-                color=color,
-                alpha=strength,
-                linewidth=width,
-                solid_capstyle="round",
-            )
+            line = {"color": color, "alpha": strength, "linewidth": width, "solid_capstyle": "round"}
+            axes.plot(flat[:, 0], flat[:, 1], "-", **line)
 
 
 def draw_springs(axes: Any, scene: Scene, k: int, strength: float) -> None:
@@ -105,5 +99,6 @@ def outline(shape: sh.Shape) -> Array:
             x, y = size[0] / 2, size[1] / 2
             corners = np.array([[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0], [-x, -y, 0]])
             return corners + np.array(center)
-    place = getattr(shape, "at", None) or getattr(shape, "center", (0.0, 0.0, 0.0))
-    return np.array([place])
+        case sh.Point(at=place) | sh.Pivot(at=place) | sh.Sphere(center=place):
+            return np.array([place])
+    raise NotSupported(f"the outline of a shape of kind {shape.kind} is not known")

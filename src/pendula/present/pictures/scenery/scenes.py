@@ -112,7 +112,7 @@ class _SceneBuilder:
         )
 
     def _events(self) -> tuple[SceneEvent, ...]:
-        """What the run was asked to watch, and what it met by itself, if it occurred."""
+        """Events that occurred: those that the run was asked to watch, and those that it found unasked."""
         if not isinstance(self.run, Trajectory):
             return ()
         return tuple(SceneEvent(name, found.t) for name, found in self.run.events.items() if len(found))
@@ -137,7 +137,7 @@ class _SceneBuilder:
         return body, self._numbers(known[body][name])
 
     def _pins(self, body: str) -> list[sh.Vector]:
-        """Places on a body about which others turn."""
+        """Points of a body about which other bodies turn."""
         found = []
         for joint in self.model.joints:
             if joint.parent.body != body or not _is_pin(joint):
@@ -252,7 +252,7 @@ class _SceneBuilder:
         return self.R[:, self.index[body]] @ np.array(vector)
 
     def _walls(self) -> list[tuple[sh.Vector, ...]]:
-        """Where coils begin on the ground."""
+        """Walls on the ground at which coil springs begin."""
         found: list[tuple[sh.Vector, ...]] = []
         for spring in self.springs:
             side = spring.joint.parent
@@ -289,7 +289,7 @@ def _is_pin(joint: Joint) -> bool:
 
 
 def _is_end(at: sh.Vector, shapes: Sequence[sh.Shape]) -> bool:
-    """Whether a rod ends there, where the page draws a joint anyway."""
+    """Whether a rod ends at this point, where the page draws a joint anyway."""
     ends = [end for shape in shapes if isinstance(shape, sh.Rod) for end in (shape.start, shape.end)]
     return any(np.allclose(at, end, rtol=0, atol=1e-9) for end in ends)
 

@@ -1,9 +1,9 @@
 // The controls of a live page: what its buttons, its choices and its keys do.
 
-import { byId } from "../page.js";
+import { byId, showPlaying } from "../page.js";
+import { clamp } from "../vectors.js";
 import { shareLink } from "./share.js";
 
-const PLAY_ICON = "M4 2.5v11L13 8z", PAUSE_ICON = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const MESSAGE_FOR = 5000; // milliseconds
 
@@ -67,8 +67,7 @@ export function useControls(toy, acts, changed) {
     changed();
   });
   const mode = () => {
-    byId("play-icon").setAttribute("d", toy.playing ? PAUSE_ICON : PLAY_ICON);
-    byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
+    showPlaying(byId("play"), byId("play-icon"), toy.playing);
     byId("play").title = toy.playing ? "Pause (space)" : "Play (space)";
     document.body.dataset.playing = String(toy.playing);
     byId("hint").textContent = toy.playing ? "drag a body \u00b7 click to trace" : "paused: drag to set the pose";
@@ -86,7 +85,7 @@ export function useControls(toy, acts, changed) {
 
 /** Another speed from the list. @param {any} toy @param {number} by */
 function changeSpeed(toy, by) {
-  const k = SPEEDS.findIndex(value => value >= toy.speed), next = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, k + by))];
+  const k = SPEEDS.findIndex(value => value >= toy.speed), next = SPEEDS[clamp(k + by, 0, SPEEDS.length - 1)];
   toy.speed = next;
   byId("speed").value = String(next);
 }

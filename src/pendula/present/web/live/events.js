@@ -1,6 +1,6 @@
 // Events of the model's author: found while the mechanism moves, marked in charts and on paths; some stop the page.
 
-import { short } from "../numbers.js";
+import { short, spaced } from "../numbers.js";
 import { byId, element } from "../page.js";
 
 const MOST_KEPT = 500; // occurrences that are kept
@@ -89,8 +89,7 @@ export function createEvents(toy) {
   function stopAt(one) {
     mechanism.rewind(one.x, one.values);
     counts[one.kind] = 0;
-    const unit = record.units.time ? ` ${record.units.time}` : "";
-    toy.halt(`stopped: ${one.name}, at ${short(one.x, 6)}${unit}. Play goes on from here.`);
+    toy.halt(`stopped: ${one.name}, at ${short(one.x, 6)}${spaced(record.units.time)}. Play continues from here.`);
   }
 
   const rows = rules.map((/** @type {any} */ rule) => {
@@ -120,7 +119,7 @@ export function createEvents(toy) {
     write() {
       rows.forEach((/** @type {any} */ { value }, /** @type {number} */ k) => {
         const own = found.filter(one => one.kind === k), last = own.at(-1);
-        const text = last ? `${own.length}\u00d7, last at ${short(last.x, 5)} ${record.units.time}` : "not yet";
+        const text = last ? `${own.length}\u00d7, last at ${short(last.x, 5)}${spaced(record.units.time)}` : "not yet";
         if (value.textContent !== text) value.textContent = text;
       });
     },

@@ -1,8 +1,8 @@
 // Hands on the mechanism: drag a body, set its pose, click a point to trace it; empty space moves the view.
 
-import { byId } from "../page.js";
+import { byId, showTip } from "../page.js";
 import { usePointer } from "../pointer.js";
-import { clamp, place } from "../vectors.js";
+import { place } from "../vectors.js";
 
 const STILL_PIXELS = 5; // a pointer that has moved less may still be a click
 const HOLD = 160; // milliseconds after which a pointer holds the body even without moving
@@ -72,13 +72,8 @@ export function useHands(canvas, stage, toy, page) {
 
   /** The name of the body under the pointer, beside it. @param {any} found @param {number} x @param {number} y */
   function hover(found, x, y) {
-    tip.hidden = !isFree(found);
+    showTip(tip, isFree(found) ? bodies[found.body].name : "", x, y, stage.extent());
     canvas.classList.toggle("over", isFree(found));
-    if (tip.hidden) return;
-    const [w, h] = stage.extent();
-    tip.textContent = bodies[found.body].name;
-    tip.style.left = clamp(x + 14, 0, Math.max(0, w - tip.offsetWidth - 4)) + "px";
-    tip.style.top = clamp(y - 28, 4, h - 28) + "px";
   }
 
   toy.on("mode", () => {   // a hand that holds a body keeps it when the page plays or pauses

@@ -2,7 +2,7 @@
 
 import { markColour } from "../chart.js";
 import { css } from "../colours.js";
-import { short } from "../numbers.js";
+import { short, spaced } from "../numbers.js";
 import { byId, readData, watchErrors } from "../page.js";
 import { createStage } from "../stage.js";
 import { readTheme, watchTheme } from "../theme.js";
@@ -28,7 +28,6 @@ const PLOTS_EVERY = 3; // frames between two pictures of the charts
 /** Time and energy in words. @param {any} toy @param {any} poses @param {any} ghost */
 function writeReadings(toy, poses, ghost) {
   const { mechanism, record } = toy, { units } = record, energy = mechanism.energy();
-  const spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
   byId("clock").textContent = `${mechanism.time.toFixed(mechanism.time < 100 ? 2 : 1)}${spaced(units.time)}`;
   const total = Math.abs(energy.total) < 1e-6 * record.about.energy ? 0 : energy.total;
   byId("energy").textContent = `E ${short(total, 4)}${spaced(units.energy)}`;

@@ -1,6 +1,7 @@
 // The charts beside the mechanism: signals over time, and one quantity over another with the points of a section.
 
 import { createChart } from "../chart.js";
+import { labelled } from "../numbers.js";
 import { byId } from "../page.js";
 import { createStrip } from "../strip.js";
 import { wrapped } from "./history.js";
@@ -9,11 +10,6 @@ const WINDOW = 12; // seconds of the screen that a strip shows
 const FEW_LINES = 6; // more lines than this share MOST_POINTS
 const MOST_POINTS = 9000;
 const PORTRAIT = 2400; // samples in a portrait
-
-/** A name with its unit. @param {string} name @param {string | undefined} unit */
-export function labelled(name, unit) {
-  return unit ? `${name} [${unit}]` : name;
-}
 
 /**
  * Groups of signals by what they are: energies, coordinates and speeds of one unit each, forces in joints.
@@ -26,10 +22,10 @@ function signalGroups(record, history, reactions) {
     /** @type {Map<string, any>} */ const found = new Map();
     list.forEach((name, k) => {
       const unit = units.of[name] || "";
-      if (!found.has(unit)) found.set(unit, { name: word, up: unit ? `${word} [${unit}]` : word, log: false, columns: [] });
+      if (!found.has(unit)) found.set(unit, { name: word, up: labelled(word, unit), log: false, columns: [] });
       found.get(unit).columns.push({ name, column: first + k });
     });
-    if (found.size > 1) for (const [unit, group] of found) group.name = unit ? `${word} [${unit}]` : word;
+    if (found.size > 1) for (const [unit, group] of found) group.name = labelled(word, unit);
     return [...found.values()];
   };
   const groups = [

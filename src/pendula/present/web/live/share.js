@@ -76,7 +76,7 @@ export async function shareLink(toy) {
 /**
  * Opens the state that the address of the page holds.
  * @param {any} toy @param {() => void} changed
- * @returns {boolean} whether the address holds one, or should: then the page stands still
+ * @returns {boolean} whether the address holds a state, or was meant to: the page is then paused
  */
 export function openLink(toy, changed) {
   if (!location.hash.startsWith("#t=")) return false;

@@ -215,7 +215,7 @@ export function createDocument(server) {
     async settle() {
       if (stale) await check();
     },
-    /** The next change is a step of its own. */
+    /** The next change is a separate step. */
     pause() { lastKey = ""; },
     undo() { travel(past, future); },
     redo() { travel(future, past); },

@@ -1,4 +1,4 @@
-// Changes of a model: new bodies, joints and springs with names and parameters of their own, renaming, removing.
+// Changes of a model: new bodies, joints and springs with fresh names and parameters; renaming; removing.
 
 /** A name that is not taken: the base itself, or with a number. @param {string} base @param {Iterable<string>} taken */
 export function freshName(base, taken) {
@@ -29,7 +29,7 @@ export function addParameter(data, base, value) {
 }
 
 /**
- * The number that a scalar stands for: itself, or that of a parameter. NaN for other expressions.
+ * The value of a scalar: a number, or the value of a parameter. NaN for other expressions.
  * @param {any} data
  * @param {any} scalar
  */

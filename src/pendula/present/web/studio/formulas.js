@@ -12,7 +12,7 @@ const MATH_MARKS = new Set(["display", "mathvariant", "stretchy", "fence", "sepa
 /** @type {Record<string, string>} */
 const LANGUAGE_TITLES = { latex: "LaTeX", python: "Python", c: "C", javascript: "JavaScript", json: "JSON", text: "plain text" };
 
-/** A formula from its MathML, made anew of known elements only. @param {string} text @returns {Element} */
+/** A formula from its MathML, rebuilt from known elements only. @param {string} text @returns {Element} */
 export function mathElement(text) {
   const parsed = new DOMParser().parseFromString(text, "application/xml");
   if (parsed.querySelector("parsererror")) return element("span", "quiet", "this formula cannot be shown");

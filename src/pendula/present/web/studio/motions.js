@@ -1,7 +1,7 @@
 // Tabs about runs: energies, forces in joints, two runs compared, many runs, sections.
 
 import { createChart } from "../chart.js";
-import { short } from "../numbers.js";
+import { labelled, short } from "../numbers.js";
 import { element } from "../page.js";
 import { energyGroups } from "./runs.js";
 import { createTask, factsOf, fillOptions, notesOf, pick, settings, staleNote, stripOf, tableOf, typed } from "./study.js";
@@ -49,7 +49,7 @@ function makeEnergy(host, tools) {
   function show(result, job) {
     run.refresh();
     run.select.value = shown = job.id;
-    strip = stripOf(energyGroups(result), `time [${result.time_unit}]`);
+    strip = stripOf(energyGroups(result), labelled("time", result.time_unit));
     const play = element("button", "", "\u25b6 Play this run");
     play.type = "button";
     play.addEventListener("click", () => tools.playRun(job.id));
@@ -108,7 +108,7 @@ function makeReactions(host, tools) {
       ...(result.planar ? [] : [{ name: "forces along z", up: `force z [${force}]`, lines: part(2), log: false }]),
       { name: "size of torques", up: `torque [${torque}]`, lines: lines("torque_world"), log: false },
     ];
-    strip = stripOf(groups, `time [${time}]`);
+    strip = stripOf(groups, labelled("time", time));
     const most = Math.max(0, ...result.peaks.map((/** @type {any} */ p) => Math.max(p.force, p.torque)));
     const shown = (/** @type {number} */ value) => short(value < 1e-12 * most ? 0 : value, 4); // not rounding errors
     const rows = result.peaks.map((/** @type {any} */ p) => [
@@ -155,9 +155,9 @@ function makeCompare(host, tools) {
       return run ? tools.runs.label(run) : ["first", "second"][k];
     });
     const groups = Object.entries(result.states).slice(0, 24).map(([name, pair]) => {
-      const unit = result.units[name] ? ` [${result.units[name]}]` : "", [a, b] = /** @type {number[][]} */ (pair);
+      const [a, b] = /** @type {number[][]} */ (pair);
       return {
-        name, up: `${name}${unit}`, log: false,
+        name, up: labelled(name, result.units[name]), log: false,
         lines: [{ name: who[0], x: result.t, y: a }, { name: who[1], x: result.t, y: b }],
       };
     });
@@ -223,14 +223,14 @@ function makeEnsemble(host, tools) {
   /** @param {any} result @param {any} job */
   function show(result, job) {
     const groups = Object.entries(result.states).slice(0, 24).map(([state, levels]) => ({
-      name: state, up: `${state}${result.units[state] ? ` [${result.units[state]}]` : ""}`, log: false,
+      name: state, up: labelled(state, result.units[state]), log: false,
       lines: result.quantiles.map((/** @type {number} */ level, /** @type {number} */ k) => ({
         name: level === 0.5 ? "median" : `${short(100 * level, 3)} %`, x: result.t, y: /** @type {any} */ (levels)[k],
       })),
     }));
     const time_unit = tools.model.about?.units.time;
     const outcomes = Object.entries(result.outcomes).map(([text, count]) => `${count}: ${text}`);
-    strip = groups.length ? stripOf(groups, time_unit ? `time [${time_unit}]` : "time") : null;
+    strip = groups.length ? stripOf(groups, labelled("time", time_unit)) : null;
     out.replaceChildren(staleNote(tools, job), ...(strip ? [strip.panel] : []), factsOf([
       ["runs", String(result.runs)], ["outcomes", outcomes.join("; ")], [
         "energy drift, largest",
@@ -282,7 +282,7 @@ function makeSection(host, tools) {
   /** @param {any} result @param {any} job */
   function show(result, job) {
     const { of: coordinate, units, against = `${coordinate}_dot` } = result;
-    const label = (/** @type {string} */ n) => (units[n] ? `${n} [${units[n]}]` : n);
+    const label = (/** @type {string} */ n) => labelled(n, units[n]);
     panel.hidden = false;
     chart.show({
       lines: [{ name: "section", x: result.x, y: result.y, dots: true }], across: label(coordinate),

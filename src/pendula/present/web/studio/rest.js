@@ -1,6 +1,6 @@
 // Tabs of equilibria and of small motion about them: stability, eigenvalues, root locus, modes to play.
 
-import { short } from "../numbers.js";
+import { labelled, short, spaced } from "../numbers.js";
 import { element } from "../page.js";
 import { createPlane, rootText } from "./plane.js";
 import { inOrder } from "./runs.js";
@@ -8,7 +8,7 @@ import { createTask, factsOf, fillOptions, notesOf, pick, settings, staleNote, t
 
 /** A value of a coordinate; angles in degrees. @param {number} value @param {string} unit */
 function shownValue(value, unit) {
-  if (unit !== "rad") return `${short(value, 4)}${unit ? ` ${unit}` : ""}`;
+  if (unit !== "rad") return `${short(value, 4)}${spaced(unit)}`;
   return `${short(Number((value * 180 / Math.PI).toFixed(4)), 5)}\u00b0`;
 }
 
@@ -65,7 +65,7 @@ function makeEquilibria(host, tools) {
         short(one.potential, 4),
       ];
     });
-    const table = tableOf(["", ...columns, "stability", `V [${result.units.potential || ""}]`], rows);
+    const table = tableOf(["", ...columns, "stability", labelled("V", result.units.potential)], rows);
     table.classList.add("clickable");
     [...table.querySelectorAll("tr")].slice(1).forEach((row, k) => row.addEventListener("click", (/** @type {Event} */ event) => {
       if (/** @type {any} */ (event.target).tagName !== "BUTTON") startAt(list[k], k, job).catch(error => task.tell(error.message, true));

@@ -1,5 +1,6 @@
 // Runs that were computed: their list, their results, and the motion that the scene plays.
 
+import { labelled } from "../numbers.js";
 import { groupsOf } from "./study.js";
 
 const KEPT = 6; // results of runs that are kept in the page
@@ -71,23 +72,23 @@ export function motionOfRun(result, content, title) {
 
 /** Energies of a run as groups of lines. @param {any} result @returns {any[]} */
 export function energyGroups(result) {
-  const { energies, t } = result, unit = result.energy_unit ? ` [${result.energy_unit}]` : "";
+  const { energies, t, energy_unit: unit } = result;
   if (!energies) return [];
   const line = (/** @type {string} */ name, /** @type {string} */ key) => ({
     name, x: t, y: energies[key].map((/** @type {any} */ y) => y ?? NaN),
   });
   const groups = [{
-    name: "energy: T, V, E", up: `energy${unit}`, log: false,
+    name: "energy: T, V, E", up: labelled("energy", unit), log: false,
     lines: [line("T kinetic", "kinetic"), line("V potential", "potential"), line("E total", "energy")],
   }];
   if (energies.work.some((/** @type {number} */ w) => w !== 0)) groups.push({
-    name: "work", up: `work${unit}`, log: false, lines: [line("work", "work")],
+    name: "work", up: labelled("work", unit), log: false, lines: [line("work", "work")],
   });
   const error = {
     name: "|error| of the balance", x: t, y: energies.error.map((/** @type {any} */ y) => Math.abs(y ?? NaN)),
   };
   groups.push({
-    name: "error of the energy balance", up: `|error|${unit}`, log: /** @type {any} */ ("auto"), lines: [error],
+    name: "error of the energy balance", up: labelled("|error|", unit), log: /** @type {any} */ ("auto"), lines: [error],
   });
   return groups;
 }

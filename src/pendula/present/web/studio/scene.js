@@ -1,23 +1,21 @@
 // The scene in the middle: the live mechanism, or a run, a mode or a pose that was computed, on one stage at a time.
 
-import { short } from "../numbers.js";
-import { byId } from "../page.js";
+import { labelled, short, spaced } from "../numbers.js";
+import { byId, showPlaying, showTip } from "../page.js";
 import { createPlayback } from "../playback.js";
 import { usePointer } from "../pointer.js";
 import { createStage } from "../stage.js";
 import { createStrip } from "../strip.js";
-import { clamp } from "../vectors.js";
 import { useHands } from "../live/hands.js";
 import { createHistory, createReactions } from "../live/history.js";
 import { createLoop } from "../live/loop.js";
 import { createPanel } from "../live/panel.js";
-import { createSignals, labelled } from "../live/plots.js";
+import { createSignals } from "../live/plots.js";
 import { createScenery } from "../live/scenery.js";
 import { createToy, weightOf } from "../live/toy.js";
 import { createTraces } from "../live/trace.js";
 import { createPuppet, motionAt } from "./puppet.js";
 
-const GO = "M4 2.5v11L13 8z", HALT = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
 const SPEED_CHOICES = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const SHORTEST = 1.5; // seconds of the screen that a motion lasts at least
 const MANY_FRAMES = 6; // frames between two updates of charts and numbers
@@ -60,12 +58,7 @@ function useLower() {
 /** The name of a body beside the pointer. @param {any} stage @param {any[]} bodies */
 function nameTip(stage, bodies) {
   return (/** @type {any} */ found, /** @type {number} */ x, /** @type {number} */ y) => {
-    const tip = byId("tip"), [w, h] = stage.extent();
-    tip.hidden = !found;
-    if (!found) return;
-    tip.textContent = bodies[found.body].name;
-    tip.style.left = clamp(x + 14, 0, Math.max(0, w - tip.offsetWidth - 4)) + "px";
-    tip.style.top = clamp(y - 28, 4, h - 28) + "px";
+    showTip(byId("tip"), found ? bodies[found.body].name : "", x, y, stage.extent());
   };
 }
 
@@ -118,7 +111,7 @@ function liveShow(content, acts) {
   }
 
   function writeReadings() {
-    const { units } = record, spaced = (/** @type {string} */ unit) => (unit ? ` ${unit}` : "");
+    const { units } = record;
     byId("clock").textContent = `${mechanism.time.toFixed(2)}${spaced(units.time)}`;
     byId("energy").textContent = `E ${short(mechanism.energy().total, 4)}${spaced(units.energy)}`;
     byId("drift").textContent = `drift ${mechanism.energyDrift ? mechanism.energyDrift.toExponential(0) : "0"}`;
@@ -166,8 +159,7 @@ function liveShow(content, acts) {
   fillSpeeds(value => { toy.speed = value; });
   useLower();
   const mode = () => {
-    byId("play-icon").setAttribute("d", toy.playing ? HALT : GO);
-    byId("play").setAttribute("aria-label", toy.playing ? "Pause" : "Play");
+    showPlaying(byId("play"), byId("play-icon"), toy.playing);
     byId("hint").textContent = building ? "click a point of a body, or beside it for the ground"
       : toy.playing ? "drag a body to pull it \u00b7 click to trace a point" : "paused: drag a body to set the pose";
   };

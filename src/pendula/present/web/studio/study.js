@@ -1,6 +1,7 @@
 // The right side: one tab for every study, each with its settings, its work and its result.
 
 import { css } from "../colours.js";
+import { labelled } from "../numbers.js";
 import { byId, element } from "../page.js";
 import { createStrip } from "../strip.js";
 
@@ -261,7 +262,7 @@ export function groupsOf(t, states, units) {
     if (!found.has(key)) found.set(
       key,
       {
-        name: unit ? `${speed ? "speeds" : "coordinates"} [${unit}]` : speed ? "speeds" : "coordinates",
+        name: labelled(speed ? "speeds" : "coordinates", unit),
         up: unit ? `[${unit}]` : "", lines: [],
       },
     );
