@@ -217,7 +217,7 @@ def test_poses_of_one_steady_motion_have_one_representative() -> None:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    from pendula.system.rotations import multiply
+    from pendula.system.orientation.rotations import multiply
 
     return np.array(multiply(tuple(a), tuple(b)))
 

@@ -115,6 +115,11 @@ class SpareDynamics:
             self._free.append(dynamics)
 
 
+def first_coordinates(layout: Layout, row: Array) -> str:
+    """The first coordinates of a row [t, q, ...], for messages."""
+    return ", ".join(f"{name} = {x:.6g}" for name, x in zip(layout.coordinates[:6], row[1:], strict=False))
+
+
 def check_solved(layout: Layout, rows: Array, status: Array, accelerations: Array) -> None:
     """Checks the solutions for rows [t, q, ...].
 
@@ -124,8 +129,7 @@ def check_solved(layout: Layout, rows: Array, status: Array, accelerations: Arra
     """
     if status.any():
         bad = int(np.flatnonzero(status)[0])
-        values = zip(layout.coordinates[:6], rows[bad, 1:], strict=False)
-        where = ", ".join(f"{name} = {x:.6g}" for name, x in values)
+        where = first_coordinates(layout, rows[bad])
         raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad])]}")
     if not np.isfinite(accelerations).all():
         raise ComputationError("the accelerations are not finite: check the state and the parameters")

@@ -16,7 +16,7 @@ import numpy as np
 from pendula.errors import ComputationError, NotSupported, PendulaError, SingularPose, UsageError
 from pendula.system import kernels as kn
 from pendula.system.code.module import build_module
-from pendula.system.dynamics import where
+from pendula.system.dynamics import first_coordinates
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 
@@ -103,7 +103,8 @@ class ForwardDynamics:
         self.evaluate()
         if not np.isfinite(self._y_rates).all():
             kind, reason = self._reason()
-            raise kind(f"the accelerations are not determined at {where(self._layout, self._state)}: {reason}")
+            where = first_coordinates(self._layout, self._state)
+            raise kind(f"the accelerations are not determined at {where}: {reason}")
         return self._y_rates.copy()
 
     def __repr__(self) -> str:

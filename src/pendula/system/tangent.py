@@ -33,8 +33,8 @@ from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import independent_rows
+from pendula.system.orientation.rotations import quaternion_by
 from pendula.system.parameters import Parameters, parameter_vector, typical_steps
-from pendula.system.rotations import quaternion_by
 from pendula.system.system import System
 
 DEVIATION = record_dtype(

@@ -20,7 +20,7 @@ from pendula.analysis.equilibria.domain import ALIKE, PROBES, is_cyclic
 from pendula.arguments import read_number, read_table
 from pendula.errors import UsageError
 from pendula.system.layout import Array
-from pendula.system.rotations import about, multiply
+from pendula.system.orientation.rotations import about, multiply
 from pendula.system.system import System
 
 if TYPE_CHECKING:

@@ -167,8 +167,10 @@ class Reactions(Tabular):
         if joint not in self.joints:
             raise UsageError(f'there is no joint "{joint}"; known are {", ".join(self.joints)}')
         k = self.joints.index(joint)
-        arrays = (self.force_world, self.torque_world, self.force_body, self.torque_body, self.points)
-        return JointReaction(joint, self.t, *(array[:, k] for array in arrays), self.units)
+        return JointReaction(
+            joint, self.t, self.force_world[:, k], self.torque_world[:, k], self.force_body[:, k],
+            self.torque_body[:, k], self.points[:, k], self.units,
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.t)

@@ -22,8 +22,8 @@ from pendula.model.expressions.expression import parse
 from pendula.model.joints import ClosingJoint, Side, TreeJoint
 from pendula.model.joints.rows import Along, Coupled, NoGap, Normal, Perpendicular, SamePoint
 from pendula.system.layout import Array
+from pendula.system.orientation.rotations import quaternion_of, turned
 from pendula.system.parameters import typical_length
-from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import BodyMotion, System
 
 DEPENDENT = 1e-9

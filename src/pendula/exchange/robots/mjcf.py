@@ -19,7 +19,7 @@ from pendula.exchange.robots.draft import Draft, Imported, check_without, existi
 from pendula.exchange.robots.limits import Limit, add_limits, check_limits
 from pendula.exchange.robots.mjcf_forces import HINGE, SLIDE
 from pendula.extras import needed
-from pendula.system.rotations import about, multiply
+from pendula.system.orientation.rotations import about, multiply
 
 WITHOUT = ("fluid", "springs", "tendons", "actuators", "equality", "flex", "plugins", "plasticity")
 """Kinds of things that :func:`load_mjcf` can leave out although the motion depends on them."""

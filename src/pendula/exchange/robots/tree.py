@@ -17,7 +17,7 @@ from pendula.model.joints import TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
-from pendula.system.rotations import about
+from pendula.system.orientation.rotations import about
 
 FAR = 1e6
 """a limit that no joint reaches, where a format demands one"""

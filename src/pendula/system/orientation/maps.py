@@ -13,7 +13,7 @@ import numpy as np
 
 from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named
 from pendula.system.layout import Array
-from pendula.system.rotations import multiply
+from pendula.system.orientation.rotations import multiply
 
 if TYPE_CHECKING:
     from pendula.system.layout import Layout

@@ -24,8 +24,8 @@ from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody, SceneEvent, SceneLink, SceneSpiral
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Layout
+from pendula.system.orientation.rotations import quaternion_of, turned
 from pendula.system.parameters import typical_length
-from pendula.system.rotations import quaternion_of, turned
 from pendula.system.system import System
 
 Array = Any

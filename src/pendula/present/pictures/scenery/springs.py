@@ -21,7 +21,7 @@ from pendula.model.forces.base import Force
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.joints.steps import Slide, Step, Turn, TurnBall
 from pendula.model.model import Model
-from pendula.system.rotations import quaternion_of, turned
+from pendula.system.orientation.rotations import quaternion_of, turned
 
 Array = Any
 Values = Mapping[str, float]
