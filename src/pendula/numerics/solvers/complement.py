@@ -28,6 +28,10 @@ ROUNDING = 1e-9
 LIGHT = 1e-4
 """A motion with less than this fraction of the largest mass, per change of a constraint, is scaled as if it had it."""
 
+VANISHING = 1e8
+"""Among redundant rows, one below this multiple of the least counts for less, in proportion: where a row passes through
+zero, little is left of it but what its constraint is off by, which must not become a direction."""
+
 RANK_TOLERANCE = 1e-12
 """A scaled row depends on the rows before it if its component orthogonal to them is shorter than this."""
 
@@ -60,7 +64,7 @@ def solve_complement(M, G, f, c, n, m, most, least, work, a, lam):
     at = 5 * m + 1 + n
     row_scale, column_scale, y, right, order = work[at], work[at + 1], work[at + 2], work[at + 3], work[at + 4]
     status, rank = NOT_FINITE, 0
-    if _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, order):
+    if _scale(M, G, f, c, n, m, most, least, rows, H, y, right, row_scale, column_scale, order):
         rank = count = _reduce_rows(rows, n, m, most, reflections, right, order)
         left = _left_over(rows, n, m, rank)
         if left > INDEPENDENT:  # only if the rank was cut off
@@ -120,7 +124,7 @@ def complement_by_address(out, inp, context):
 
 
 @compiled_part(allocates=True)
-def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, order):
+def _scale(M, G, f, c, n, m, most, least, rows, H, y, right, row_scale, column_scale, order):
     """Scaled copies of M, G, f, c; False if something is not finite."""
     total = 0.0
     for i in range(n):
@@ -138,6 +142,7 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
             largest = max(largest, abs(G[r, j]))
         for j in range(n):
             rows[r, j] = G[r, j] if largest > least else 0.0
+        right[r] = min(1.0, largest / (VANISHING * least)) if m > most and least > 0.0 else 1.0  # its weight
     if total != 0.0:
         return False
     for sweep in range(3):  # rows, columns, rows
@@ -148,7 +153,7 @@ def _scale(M, G, f, c, n, m, least, rows, H, y, right, row_scale, column_scale, 
                 largest = 0.0
                 for j in range(n):
                     largest = max(largest, abs(rows[r, j]) * column_scale[j])
-                row_scale[r] = 1.0 / largest if largest > 0.0 else 1.0
+                row_scale[r] = right[r] / largest if largest > 0.0 else 1.0
     for r in range(m):
         for j in range(n):
             rows[r, j] *= row_scale[r] * column_scale[j]
