@@ -93,9 +93,11 @@ def _load_file(path: Path) -> ModuleType:
 def load_installed() -> None:
     """Imports the extensions of installed packages and those in ``PENDULA_EXTENSIONS``, once.
 
-    A package announces an extension in its ``pyproject.toml``::
+    A package announces an extension in its ``pyproject.toml``:
 
-        [project.entry - points.pendula]
+    .. code-block:: toml
+
+        [project.entry-points.pendula]
         screw = "my_package.screw"
 
     Example:

@@ -15,7 +15,6 @@ from pendula.numerics.scalars.eight import (
     aligned_zeros,
     all_lanes,
     any_lane,
-    as_eights,
     choose,
     eights_at,
     lane,
@@ -48,7 +47,11 @@ def _formula(x, y, out):
 
 @compiled(allocates=False)
 def _formula_of_eights(x, y, out):
-    _formula(as_eights(x), eights_at(address_of(y), y.shape[0]), as_eights(out))
+    _formula(
+        eights_at(address_of(x), x.shape[0]),
+        eights_at(address_of(y), y.shape[0]),
+        eights_at(address_of(out), out.shape[0]),
+    )
 
 
 @compiled(allocates=False)
@@ -59,7 +62,11 @@ def _sincos_of_floats(x, out):
 
 @compiled(allocates=False)
 def _sincos_of_eights(x, s, c):
-    angles, sines, cosines = as_eights(x), as_eights(s), as_eights(c)
+    angles, sines, cosines = (
+        eights_at(address_of(x), x.shape[0]),
+        eights_at(address_of(s), s.shape[0]),
+        eights_at(address_of(c), c.shape[0]),
+    )
     for k in range(angles.size):
         sines[k], cosines[k] = sincos(angles[k])
 
@@ -71,7 +78,9 @@ def _rows_of_floats(x, s, c):
 
 @compiled
 def _rows_of_eights(x, s, c):
-    sincos_all(as_eights(x), as_eights(s), as_eights(c))
+    sincos_all(
+        eights_at(address_of(x), x.shape[0]), eights_at(address_of(s), s.shape[0]), eights_at(address_of(c), c.shape[0])
+    )
 
 
 def both_sincos(angles):
@@ -146,7 +155,7 @@ def _roots_of_floats(x, part, out):
 
 @compiled(allocates=False)
 def _roots_of_eights(x, part, out):
-    given, found = as_eights(x), as_eights(out)
+    given, found = eights_at(address_of(x), x.shape[0]), eights_at(address_of(out), out.shape[0])
     for k in range(given.size):
         found[k] = inverse_root(given[k], part)
 
@@ -164,7 +173,7 @@ def test_roots_are_right_to_a_percent_and_the_same_for_eights(part):
 
 @compiled(allocates=False)
 def _truths(x, out):
-    y = as_eights(x)
+    y = eights_at(address_of(x), x.shape[0])
     finite = np.isfinite(y[0])
     out[0] = any_lane(finite)
     out[1] = all_lanes(finite)

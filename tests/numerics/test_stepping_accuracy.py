@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.numerics.steppers.stepping import integrate
-from pendula.numerics.steppers.tableaus import DOP853, RK4, RK45, dense_matrix
+from pendula.numerics.steppers.tableaus import DOP853, RK4, RK45, Tableau
 from pendula.outcome import Outcome
 
 STEP_COUNT_MARGIN = 0.02  # same controller; rounding may tip a step on problems that amplify it
@@ -192,6 +192,14 @@ def test_breakpoints_at_the_ends_choose_the_side_inside():
     assert run.outcome.ok
     assert run.y[-1, 0] == pytest.approx(1.0, abs=1e-14)
     assert run.rejected == 0
+
+
+def dense_matrix(tableau: Tableau) -> np.ndarray:
+    """All rows as a full matrix (rows, stages + 1 + extra_stages)."""
+    full = np.zeros((len(tableau.counts), tableau.stages + 1 + tableau.extra_stages))
+    for index in range(len(full)):
+        np.add.at(full[index], tableau.sources[index], tableau.weights[index])
+    return full
 
 
 @pytest.mark.parametrize("tableau", [DOP853, RK45, RK4])

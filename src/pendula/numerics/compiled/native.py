@@ -83,16 +83,17 @@ def address_of(typingctx: Any, array: Any) -> Any:
     return types.intp(array), generate
 
 
-def view_at(element: Any, item_bytes: int) -> Any:
+def view_at(element: Any, item_bytes: int, *, aligned: bool = True) -> Any:
     """A function (address, shape) for compiled code: the C-ordered array of some element type at an address.
 
-    It neither copies nor counts references, so functions without memory management can use it.
+    It neither copies nor counts references, so functions without memory management can use it. ``aligned``: whether
+    addresses are aligned as the element type requires.
     """
 
     @intrinsic
     def view(typingctx: Any, address: Any, shape: Any) -> Any:
         lengths = 1 if isinstance(shape, types.Integer) else len(shape)
-        array = types.Array(element, lengths, "C")
+        array = types.Array(element, lengths, "C", aligned=aligned)
 
         def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             from numba.np.arrayobj import populate_array  # slow to load

@@ -1,7 +1,7 @@
 """Eight numbers as one scalar, so that a kernel written for floats compiles for eight states at once.
 
 :data:`Eight` is a numba type like ``float64``. Inside compiled code an array of eights is a view of float64 memory
-whose last axis has eight entries, one for each lane: :func:`as_eights` of an array, :func:`eights_at` of an address.
+whose last axis has eight entries, one for each lane (:data:`eights_at`).
 Arithmetic, ``abs``, ``min``, ``max``, ``np.sqrt``, ``np.floor``, ``sincos`` and ``reciprocal`` work lane by lane and
 round as they do for floats; a float among eights counts in every lane. Flags such as ``fastmath={"contract"}`` come
 from the function that is compiled, as for floats.
@@ -28,7 +28,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 
 from pendula.numerics.compiled.jit import compiled_part
-from pendula.numerics.compiled.native import address_of, called_rarely
+from pendula.numerics.compiled.native import address_of, called_rarely, view_at
 from pendula.numerics.scalars import trig
 
 LANES = 8
@@ -362,57 +362,8 @@ def _reciprocal_of_eight(x):
 # -- arrays --------------------------------------------------------------------------------------------
 
 
-def _make_array(target: Any, builder: Any, kind: Any, pointer: Any, shape: list[Any], meminfo: Any) -> Any:
-    """A row-major array of eights on given memory."""
-    from numba.np.arrayobj import populate_array  # slow to load
-
-    result = target.make_array(kind)(target, builder)
-    size = ir.Constant(ir.IntType(64), BYTES)
-    strides: list[Any] = []
-    step = size
-    for extent in reversed(shape):
-        strides.insert(0, step)
-        step = builder.mul(step, extent)
-    data = builder.bitcast(pointer, _VECTOR.as_pointer())
-    populate_array(result, data=data, shape=shape, strides=strides, itemsize=size, meminfo=meminfo)
-    return result._getvalue()
-
-
-def _array_of_eights(dimensions: int) -> Any:
-    return types.Array(Eight, dimensions, "C", aligned=False)  # memory is aligned as for float64 only
-
-
-@intrinsic
-def as_eights(typingctx: Any, array: Any) -> Any:
-    """``as_eights(array)``: a contiguous float64 array of shape (..., 8) as an array (...) of eights, not copied."""
-    if not (isinstance(array, types.Array) and array.dtype == types.float64 and array.layout == "C" and array.ndim > 1):
-        return None
-    kind = _array_of_eights(array.ndim - 1)
-
-    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        given = target.make_array(array)(target, builder, arguments[0])
-        shape = cgutils.unpack_tuple(builder, given.shape)[:-1]
-        result = _make_array(target, builder, kind, given.data, shape, given.meminfo)
-        if target.enable_nrt:
-            target.nrt.incref(builder, kind, result)
-        return result
-
-    return kind(array), generate
-
-
-@intrinsic
-def eights_at(typingctx: Any, address: Any, shape: Any) -> Any:
-    """``eights_at(address, shape)``: the array of eights of ``shape`` (a number or a tuple) at an address."""
-    count = len(shape) if isinstance(shape, types.BaseTuple) else 1
-    kind = _array_of_eights(count)
-    wanted = types.UniTuple(types.intp, count) if isinstance(shape, types.BaseTuple) else types.intp
-
-    def generate(target: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], _VECTOR.as_pointer())
-        extents = cgutils.unpack_tuple(builder, arguments[1]) if count > 1 or wanted != types.intp else [arguments[1]]
-        return _make_array(target, builder, kind, pointer, list(extents), None)
-
-    return kind(types.intp, wanted), generate
+eights_at = view_at(Eight, BYTES, aligned=False)  # memory is aligned as for float64 only
+"""``eights_at(address, shape)``: the array of eights of ``shape`` (a number or a tuple) at an address."""
 
 
 def aligned_zeros(*shape: int) -> np.ndarray:

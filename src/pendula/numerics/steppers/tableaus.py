@@ -113,14 +113,6 @@ def tableau_of(
     )
 
 
-def dense_matrix(tableau: Tableau) -> np.ndarray:
-    """All rows as a full matrix (rows, stages + 1 + extra_stages), for checks and display."""
-    full = np.zeros((len(tableau.counts), tableau.stages + 1 + tableau.extra_stages))
-    for index in range(len(full)):
-        np.add.at(full[index], tableau.sources[index], tableau.weights[index])
-    return full
-
-
 # fmt: off
 _DOP853_NODES = [
     0.0, 0.526001519587677318785587544488e-01, 0.789002279381515978178381316732e-01,
