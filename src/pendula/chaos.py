@@ -1,4 +1,4 @@
-"""Sensitive motion: how fast neighbouring motions part, and up to which time a run can be relied on.
+"""Sensitive motion: how fast neighbouring motions diverge, and up to which time a run is reliable.
 
 Example:
     >>> import pendula

@@ -1,4 +1,4 @@
-"""Equations of motion: derived, told, simplified, written by others.
+"""Equations of motion: derived, explained, simplified, and compared with those that others wrote.
 
 The first steps are in the root: ``derive``, ``print_equations``, ``check`` and ``explain``.
 

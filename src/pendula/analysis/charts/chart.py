@@ -198,7 +198,7 @@ def draw_chart(
     """
     xs, ys = np.linspace(*x[1:], counts[0]), np.linspace(*y[1:], counts[1])
     known: dict[tuple[float, float], Look] = {}
-    failures: dict[tuple[float, float], PendulaError] = {}
+    failures: dict[tuple[float, float], str] = {}
 
     def at(a: float, b: float) -> Look:
         key = (float(a), float(b))
@@ -206,7 +206,7 @@ def draw_chart(
             try:
                 known[key] = look(*key)
             except PendulaError as error:
-                known[key], failures[key] = FAILED, error
+                known[key], failures[key] = FAILED, str(error)
         return known[key]
 
     borders: list[Border] = []
@@ -222,8 +222,8 @@ def draw_chart(
     grid = [[at(a, b) for a in xs.tolist()] for b in ys.tolist()]
     stable = np.array([[np.nan if one.stable is None else float(one.stable) for one in row] for row in grid])
     if not np.isfinite(stable).any():
-        raise UsageError(f"there {missing} at any point: {next(iter(failures.values()))}")
-    reasons = {key: str(error).splitlines()[0] for key, error in failures.items()}
+        raise UsageError(f"there {missing} at any point: {next(iter(failures.values()), 'nothing was decided')}")
+    reasons = {key: text.splitlines()[0] for key, text in failures.items()}
     size = np.array([[one.size for one in row] for row in grid])
     return StabilityChart((x[0], y[0]), xs, ys, stable, size, tuple(borders), what, len(known), reasons, system)
 

@@ -169,7 +169,10 @@ class Balance:
 
 
 def null_basis(rows: Array, small: float = 1e-10) -> Array:
-    """An orthonormal basis, by columns, of the null space of a matrix; ``small`` is relative to its largest value."""
+    """An orthonormal basis, by columns, of the null space of a matrix.
+
+    Singular values up to ``small`` times the largest count as zero.
+    """
     _, sizes, right = np.linalg.svd(rows)
     rank = int(np.sum(sizes > small * max(float(sizes.max(initial=0.0)), 1e-300)))
     return np.asarray(right[rank:].T)

@@ -21,7 +21,7 @@ from pendula.system.orientation.maps import turn_between
 FLAT = 1e-8
 """stiffness along a direction below this fraction of the largest counts as zero"""
 ON_FAMILY = 0.01 * SETTLED
-"""residual at which a pose lies on a family well enough to walk on from it"""
+"""residual at which a pose is close enough to a family to continue from it"""
 STEP = 0.05
 """step along a direction that tests for a family, in radians or typical lengths"""
 

@@ -242,7 +242,8 @@ def _row_rate(s: Scene, x: Array, r: int) -> float:
 def _row_acceleration(s: Scene, x: Array, r: int) -> float:
     G = s.own.constraint_jacobian(s.q, s.ref.t)[:, r]
     a = s.accelerations()
-    size = float(np.abs(G * a).sum(axis=1).max())
+    # A row along which nothing accelerates is zero up to rounding, which is no difference.
+    size = max(float(np.abs(G * a).sum(axis=1).max()), 1e-12 * float(np.abs(G).max() * np.abs(a).max()))
     return difference(x, np.einsum("sj,sj->s", G, a), size)
 
 

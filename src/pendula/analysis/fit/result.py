@@ -154,9 +154,8 @@ class Fit:
         for i in range(len(self.names)):
             for j in range(i):
                 if abs(r[i, j]) > CORRELATED:
-                    found.append(
-                        f"{self.names[j]} and {self.names[i]} are correlated by {r[i, j]:.3f}: hard to tell apart"
-                    )
+                    pair = f"{self.names[j]} and {self.names[i]}"
+                    found.append(f"{pair} are correlated by {r[i, j]:.3f}: the data hardly distinguish them")
         found += [f"{name} ended at a bound" for name in self.at_bounds]
         if self.left_out:
             found.append(f"columns that Pendula computed from the states were left out: {', '.join(self.left_out)}")

@@ -108,9 +108,9 @@ def linearize(
             system, point.q, point.v, point.inputs, 0.0 * point.multipliers, point.parameters, spin=point.spin
         )
         terms = terms._replace(K=loose.K)
-    Z, rows = (
-        (frame.identity, 0) if not frame.constrained else independent_directions(system, terms.G, point.parameters)
-    )
+    Z, rows = frame.identity, 0
+    if frame.constrained:
+        Z, rows = independent_directions(system, terms.G, point.parameters)
     model = _assembled(system, frame, point, terms, Z, rows, residual)
     if has_no_mass(model.M, frame.steps if not frame.constrained else frame.steps[chosen_speeds(Z)]):
         if np.any(point.v) and (instead := _in_quaternions(system, point)) is not None:
