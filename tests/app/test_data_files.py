@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pendula as library
-from pendula.tables import formats
+from pendula import extras
 from pendula.tables.formats import read_table
 
 ENDINGS = (".csv", ".npz", ".nc", ".parquet", ".json")
@@ -51,7 +51,7 @@ def test_a_missing_package_is_named_before_anything_is_computed(pendula, tmp_pat
     def absent(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(formats, "import_module", absent)
+    monkeypatch.setattr(extras, "import_module", absent)
     done = pendula("simulate", "pendulum", "--for", "1e9", "-o", "run.parquet")
     assert done.code == 2
     assert 'pip install "pendula[parquet]"' in done.err

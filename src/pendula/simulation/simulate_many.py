@@ -61,9 +61,9 @@ def simulate_many(
     """Many runs of one system, from different initial states or with different parameters.
 
     The compiled stepper integrates eight runs at a time, each with its own step sizes, in one process for each core.
-    The result of a run does not depend on the other runs, their order, or the number of processes, to the last digit;
-    except that runs are done singly, by :func:`simulate`, where that is needed: those that come near a singular pose or
-    may stick to a jump of a force, and all of a chunk if one of a few meets a force that is narrow in the state.
+    The result of a run does not depend on the other runs, their order, or the number of processes, to the last digit.
+    The exceptions are runs that :func:`simulate` makes singly: those that come near a singular pose or may stick to a
+    jump of a force, and all runs of a chunk if one of a few meets a force that is narrow in the state.
 
     Args:
         system: a system, a model, or the name of a library mechanism.

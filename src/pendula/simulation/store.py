@@ -69,7 +69,7 @@ class Store:
             self._archive.drop()
 
     def keep(self, table: Array, workers: int, seconds: float) -> str:
-        """Writes what there is after an error, and says where; empty if there is nothing to keep or no file for it."""
+        """Writes the finished runs after an error, and says where they are; empty if there are none, or no file."""
         if self._archive is None or not self._added:
             self.drop()
             return ""
@@ -123,7 +123,7 @@ class Store:
 
 
 def _saved_elsewhere(arrays: dict[str, Any], path: Path) -> str:
-    """Says where results are that find no room in their folder: in that for temporary files, if there is room in it."""
+    """Saves results that do not fit on their disk in the folder for temporary files, and says where they are."""
     other = Path(tempfile.gettempdir()) / f"{path.stem}-{secrets.token_hex(4)}.npz"
     try:
         write_arrays(other, arrays, compressed=False)

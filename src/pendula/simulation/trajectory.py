@@ -180,7 +180,7 @@ class Trajectory(Tabular):
         None if that is unknown, as for a run without steps. For a run that changed the coordinates of an orientation on
         its way, the error is that of quaternions.
 
-        It is an indication, from a second run with another tolerance over all or part of the time. That run is done
+        It is an indication, from a second run with another tolerance over all or part of the time. That run is made
         when this, ``notes`` or ``str()`` is read for the first time: see :class:`~pendula.results.Predictability`.
 
         Example:

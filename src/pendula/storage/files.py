@@ -276,7 +276,7 @@ def open_lock(path: Path) -> BinaryIO:
 
 
 def check_writable(path: Path) -> None:
-    """Sees whether a file can be written, before long work starts; makes its folder if there is none.
+    """Checks that a file can be written, before long work starts; makes its folder if there is none.
 
     Raises:
         UsageError: it cannot.

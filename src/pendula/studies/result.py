@@ -25,8 +25,8 @@ from pendula.words import counted, readable, some
 
 if TYPE_CHECKING:
     from pendula.studies.plan import Plan
-    from pendula.studies.saved import SavedPlan
     from pendula.studies.statistics import Estimate
+    from pendula.studies.store import SavedPlan
     from pendula.system.system import System
 
 MISSING, DONE, FAILED, INFERRED = range(4)

@@ -16,7 +16,8 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,14 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.storage.files import UNFINISHED, cannot_write, open_lock, write_text
+from pendula.studies.plan import Plan
 from pendula.studies.recipe import Part
 from pendula.tables.formats import read_table, write_table
 from pendula.tables.table import Block, Table
 
 REVISION = 1
 MARK = "pendula_study"
-STUDY, PARTS, LOCK, ENDING = "study.json", "parts", "lock", ".npz"
+STUDY, PLAN, PARTS, LOCK, ENDING = "study.json", "plan.npz", "parts", "lock", ".npz"
 VALUE = "value."
 """how the names of blocks begin that hold what varied"""
 
@@ -184,6 +186,46 @@ def read_study(folder: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get(MARK) != REVISION:
         raise UsageError(f'"{path}" is not a description of a study that this version reads')
     return data
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPlan:
+    """A plan as its file describes it: dimensions and the values along them, so that results need no model."""
+
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    labels: tuple[Block, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of cases."""
+        return prod(self.shape)
+
+    def blocks(self) -> list[Block]:
+        """Values along the dimensions."""
+        return list(self.labels)
+
+
+def write_plan(folder: Path, plan: Plan) -> None:
+    """Writes the dimensions of a plan; again if they have grown."""
+    table = Table("StudyPlan", tuple(plan.blocks()), plan.dims, {"shape": list(plan.shape)})
+    path = folder / PLAN
+    if path.exists() and read_table(path).attributes["shape"] == list(plan.shape):
+        return
+    write_table(table, path)
+
+
+def read_plan(folder: Path) -> SavedPlan:
+    """The dimensions of the study in a folder.
+
+    Raises:
+        UsageError: there are none.
+    """
+    path = folder / PLAN
+    if not path.exists():
+        raise UsageError(f'the study in "{folder}" has not begun: there is no {PLAN}')
+    table = read_table(path)
+    return SavedPlan(table.main, tuple(map(int, table.attributes["shape"])), table.blocks)
 
 
 def part_files(folder: str | os.PathLike[str]) -> list[Path]:

@@ -19,10 +19,9 @@ from pendula.studies.plan import Draws, Plan, make_plan, read_draws
 from pendula.studies.problems import Problems
 from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
 from pendula.studies.result import Sweep, collect, folder_of
-from pendula.studies.saved import read_plan, write_plan
 from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
 from pendula.studies.stopping import next_stage
-from pendula.studies.store import Store, read_parts, read_study
+from pendula.studies.store import Store, read_parts, read_plan, read_study, write_plan
 from pendula.system.build import compile_again
 from pendula.system.entry import AnySystem, refuse_written, system_of
 from pendula.system.system import System

@@ -111,7 +111,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 
 
 def check_format(path: str | os.PathLike[str]) -> None:
-    """Sees whether a file of this ending can be written, before long work starts.
+    """Checks that a file of this ending can be written, before long work starts.
 
     Raises:
         NotSupported: a package is missing; the message names it.
