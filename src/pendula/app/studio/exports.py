@@ -7,7 +7,7 @@ from typing import Any
 from pendula.app.studio.asking import Options, asked_model
 from pendula.app.studio.folder import plain_name
 from pendula.app.studio.work import Job
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 from pendula.present.words.units import labelled
 from pendula.storage.files import write_text
 
@@ -107,10 +107,12 @@ def _pictured(of: str, job: Job) -> tuple[Any, str]:
     if of == "modes":
         asked, _, shapes = analyses.found_modes(job)
         return shapes, asked.model.name
-    from pendula.analysis.linear.linearize import linearize
+    if of == "linear":
+        from pendula.analysis.linear.linearize import linearize
 
-    asked, chosen = analyses.chosen_point(job)
-    return linearize(asked.system, chosen.point), asked.model.name
+        asked, chosen = analyses.chosen_point(job)
+        return linearize(asked.system, chosen.point), asked.model.name
+    raise NotSupported(f"results of the kind {of} have no picture")
 
 
 def data(job: Job) -> dict[str, Any]:

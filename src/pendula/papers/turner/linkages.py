@@ -175,12 +175,16 @@ def shaken(bars: int, amplitude: float, duration: float, mode: int) -> Finding:
     )
 
 
+def _arc(links: int, share: float) -> list[str]:
+    """Angles of links that hang in a shallow arc, whose ends are this share of its length apart."""
+    half = np.degrees(np.sqrt(6 * (1 - share)))  # an arc of chords has 1 - angle^2/6 of its length
+    return [f"{90 + half * (2 * (k + 0.5) / links - 1):.6g}deg" for k in range(links - 1)]
+
+
 def stretched(bars: int, rate: float, duration: float, slack: float, taut: float) -> Finding:
     """A string of links whose end is pulled to and fro along it, nearly to its limit."""
     links = bars - 1
-    half = np.degrees(np.sqrt(6 * (1 - taut)))  # an arc of chords has 1 - angle^2/6 of its length
-    angles = [f"{90 + half * (2 * (k + 0.5) / links - 1):.6g}deg" for k in range(links - 1)]
-    model = pendula.library.driven_linkage(bars=bars, amplitude=0.0, start=angles)
+    model = pendula.library.driven_linkage(bars=bars, amplitude=0.0, start=_arc(links, taut))
     p = model.parameter_values
     beta = (taut - slack) * links / 2
     moving = with_end(model, f"{p['X'] - beta!r} + {beta!r}*cos({rate!r}*t)", repr(p["Y"]))
@@ -219,8 +223,7 @@ def stretched(bars: int, rate: float, duration: float, slack: float, taut: float
 def pulled(bars: int, rate: float, duration: float, slack: float, taut: float, gravities: list[float]) -> Finding:
     """The end is pulled for half a period and held; which standing wave remains, with and without gravity."""
     links = bars - 1
-    half = np.degrees(np.sqrt(6 * (1 - slack)))
-    angles = [f"{90 + half * (2 * (k + 0.5) / links - 1):.6g}deg" for k in range(links - 1)]
+    angles = _arc(links, slack)
     shares, curves, animations = {}, [], []
     for g in gravities:
         model = pendula.library.driven_linkage(bars=bars, amplitude=0.0, start=angles).with_parameters({"g": g})
