@@ -23,7 +23,7 @@ from pendula.present.notebook.pages import InlinePage
 from pendula.present.pictures import maps
 from pendula.present.pictures.ensembles import SpreadSeries, plot_spread
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run, titled
-from pendula.present.pictures.registry import plot_of
+from pendula.present.pictures.registry import PLOTS, plot_name, plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
 from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
@@ -69,7 +69,7 @@ def plot(result: Any, path: str | Path | None = None, **options: Any) -> Any:
         inspect.signature(draw).bind(result, **options)
     except TypeError as error:
         raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
-    figure = draw(result, **options)
+    figure = PLOTS.checked(plot_name(result), draw(result, **options))
     if path is not None:
         save_figure(figure, read_path(path, "path"))
     return displayed(figure)
@@ -80,7 +80,7 @@ def save_figure(figure: Any, path: Path) -> None:
     name = format_for("Figure", path)
     try:
         if name is not None:
-            write_content(formats("Figure")[name](figure), path)
+            write_content(formats("Figure").checked(name, formats("Figure")[name](figure)), path)
         else:
             write_figure(figure, path)
     except ValueError:
@@ -288,4 +288,4 @@ def animate(
         return write_film(scene, path)
     if name is None:
         return write_animation(scene, path)
-    return write_content(formats("Scene")[name](scene), file)
+    return write_content(formats("Scene").checked(name, formats("Scene")[name](scene)), file)
