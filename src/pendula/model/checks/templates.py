@@ -37,16 +37,23 @@ _SCALARS = ("angle", "distance", "value", "coefficient")
 
 def check_templates(parts: Parts) -> Iterator[Problem]:
     """Templates that the rest of the package could not read, by the method that returned them."""
+    yield from _faults(parts, None)
+
+
+def check_template_values(parts: Parts) -> Iterator[Problem]:
+    """Templates and laws that make no sense with the names and numbers of a model; for one without other problems."""
     yield from _laws(parts)
+    yield from _faults(parts, parts)
+
+
+def _faults(parts: Parts, known: Parts | None) -> Iterator[Problem]:
+    """Faults of all templates; those of names and numbers if these are ``known``."""
     for element, item in (*parts.joints, *parts.forces):
-        for method, kinds in _ENTRIES.items():
-            function = inspect.unwrap(getattr(type(item), method, check_templates))
-            if function.__module__.startswith("pendula."):  # inherited, or a type without this method
-                continue
-            file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+        kind: Any = type(item)
+        for method, file, line in _from_outside(kind):
             try:
                 found = getattr(item, method)()
-                fault = _fault(parts, method, kinds, found)
+                fault = _fault(known, method, found)
             except PendulaError:  # raised on purpose, and again where the template is needed
                 continue
             except Exception as error:
@@ -54,7 +61,17 @@ def check_templates(parts: Parts) -> Iterator[Problem]:
                 line = (inside[-1].lineno if inside else None) or line
                 fault = f"raises {type(error).__name__}: {error}"
             if fault:
-                yield Problem(element, "", f"{type(item).__name__}.{method}() ({Path(file).name}, line {line}) {fault}")
+                yield Problem(element, "", f"{kind.__name__}.{method}() ({Path(file).name}, line {line}) {fault}")
+
+
+@lru_cache(maxsize=1000)
+def _from_outside(cls: type) -> tuple[tuple[str, str, int], ...]:
+    """Methods of a type that return templates and are not inherited from the package, with their files and lines."""
+    found: dict[str, Any] = {
+        method: inspect.unwrap(getattr(cls, method)) for method in _ENTRIES if hasattr(cls, method)
+    }
+    outside = {method: f.__code__ for method, f in found.items() if not f.__module__.startswith("pendula.")}
+    return tuple((method, code.co_filename, code.co_firstlineno) for method, code in outside.items())
 
 
 def _laws(parts: Parts) -> Iterator[Problem]:
@@ -75,8 +92,9 @@ def _mismatch(law: Law, given: tuple[tuple[str, float], ...], signed: bool) -> s
     return law.mismatch(dict(given), signed=signed)
 
 
-def _fault(parts: Parts, method: str, kinds: tuple[type, ...], found: Any) -> str:
+def _fault(parts: Parts | None, method: str, found: Any) -> str:
     """Why a method's return value is not a template; empty if it is one."""
+    kinds = _ENTRIES[method]
     names = ", ".join(kind.__name__ for kind in kinds) if method != "senses" else "directions, such as (self.axis,)"
     if not isinstance(found, (tuple, list)):
         return f"must return a tuple of {names}, found {shown(found)}"
@@ -93,28 +111,30 @@ def _fault(parts: Parts, method: str, kinds: tuple[type, ...], found: Any) -> st
     return ""
 
 
-def _value_fault(parts: Parts, name: str, value: Any) -> str:
+def _value_fault(parts: Parts | None, name: str, value: Any) -> str:
     """What is wrong with one field of a step, row or action, by the name of the field."""
     if name in _DIRECTIONS:
         entries = value.axis if isinstance(value, Normal) else value
-        return _vector_fault(entries) or _direction_fault(parts, entries)
+        return _vector_fault(entries) or ("" if parts is None else _direction_fault(parts, entries))
     if name in _VECTORS and value is not None:
         return _vector_fault(value)
     if name in _SCALARS:
         return _scalar_fault(value)
-    if name == "body" and value not in parts.places:
-        return f"names no body of the model: {shown(value)}"
-    if name == "joint" and value not in parts.joint_names:
-        return f"names no joint of the model: {shown(value)}"
     if name == "law" and (not isinstance(value, Law) or value == Law()):
         return f"must be a Law with a force in it, found {'an empty one' if isinstance(value, Law) else shown(value)}"
     return ""
 
 
-def _action_fault(parts: Parts, name: str, value: Any) -> str:
+def _action_fault(parts: Parts | None, name: str, value: Any) -> str:
     """The same for actions alone. Names in templates of joints are checked where they are used."""
     if name == "axes" and value not in ("world", "body"):
         return f'must be "world" or "body", found {shown(value)}'
+    if parts is None:
+        return ""
+    if name == "body" and value not in parts.places:
+        return f"names no body of the model: {shown(value)}"
+    if name == "joint" and value not in parts.joint_names:
+        return f"names no joint of the model: {shown(value)}"
     known = {*parts.constants, *parts.state, *parts.inputs, *parts.unread_inputs, "t"}
     used = {value} if name == "coordinate" and value is not None else set()
     for scalar in value if name in _VECTORS and value is not None else [value] if name in _SCALARS else ():
