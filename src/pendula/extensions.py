@@ -18,11 +18,12 @@ import importlib
 import importlib.util
 import os
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from pendula.errors import UsageError
+from pendula.errors import PendulaError, UsageError
 
 GROUP = "pendula"
 VARIABLE = "PENDULA_EXTENSIONS"
@@ -37,6 +38,8 @@ class Extension:
 
 
 _loaded: dict[str, Extension] = {}
+_contents: dict[str, bytes] = {}
+"""of the files that were loaded, by the name of their module"""
 _looked_for_installed = False
 
 
@@ -46,21 +49,27 @@ def load_extension(name: str | os.PathLike[str]) -> ModuleType:
     Loading it twice imports it once.
 
     Raises:
-        UsageError: there is no such module or file, or importing it failed.
+        UsageError: there is no such module or file, importing it failed, or it was edited after it was loaded.
 
     Example:
         >>> load_extension("no_such_extension")
         Traceback (most recent call last):
         pendula.errors.UsageError: extension "no_such_extension": No module named 'no_such_extension'
     """
+    if not isinstance(name, (str, os.PathLike)):
+        raise UsageError(f"load_extension takes the name of a module or the path of a Python file, found {name!r}")
     text = os.fspath(name)
     by_path = text.endswith(".py") or os.sep in text
     try:
         module = _load_file(Path(text)) if by_path else importlib.import_module(text)
-    except UsageError:
-        raise
     except Exception as error:
-        raise UsageError(f'extension "{text}": {error}') from error
+        if isinstance(error, UsageError) and str(error).startswith("extension "):
+            raise
+        named = isinstance(error, (PendulaError, ImportError, SyntaxError))
+        line = _line_in(error, {Path(text).resolve()} if by_path else set())
+        where = f", line {line.lineno}" if line is not None else ""
+        cause = str(error) if named else f"{type(error).__name__}: {error}"
+        raise UsageError(f'extension "{text}"{where}: {cause}') from error
     path = str(Path(text).resolve()) if by_path else ""
     _loaded[module.__name__] = Extension(module.__name__, path)
     return module
@@ -75,6 +84,8 @@ def _load_file(path: Path) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None:
         if Path(getattr(known, "__file__", None) or "").resolve() == path:
+            if _contents.get(name, content := path.read_bytes()) != content:
+                raise UsageError(f'extension "{path}": the file has changed since it was loaded; start Python anew')
             return known
         raise UsageError(f'extension "{path}": a module called "{name}" is already loaded; rename the file')
     spec = importlib.util.spec_from_file_location(name, path)
@@ -82,12 +93,25 @@ def _load_file(path: Path) -> ModuleType:
         raise UsageError(f'extension "{path}": not a Python file')
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    _contents[name] = path.read_bytes()
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
+
+
+def blamed(error: BaseException) -> str:
+    """The place in an extension from which an error came: file, line and function; empty if it was in none."""
+    found = _line_in(error, {path.resolve() for path in sources()})
+    return f'extension "{Path(found.filename).name}", line {found.lineno}, in {found.name}' if found is not None else ""
+
+
+def _line_in(error: BaseException, files: set[Path]) -> traceback.FrameSummary | None:
+    """The last line in some files that an error passed through."""
+    lines = [line for line in traceback.extract_tb(error.__traceback__) if Path(line.filename).resolve() in files]
+    return lines[-1] if lines else None
 
 
 def load_installed() -> None:

@@ -18,7 +18,7 @@ from pendula.errors import UsageError
 from pendula.registry import Registry
 from pendula.storage.files import write_bytes
 from pendula.tables.formats import FORMATS, write_table
-from pendula.tables.kinds import has_table, table_of
+from pendula.tables.kinds import MAKERS, has_table, table_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ class Content:
 Writer = Callable[..., str | bytes | Content]
 """Takes a result, and options of the format as keywords."""
 
+_KINDS = ("Model", "Equations", "Trajectory", "Ensemble", "Reactions", "LinearModel", "Figure", "Scene", "Explanation")
+"""Results that have formats, besides those that have tables."""
+
 _BY_KIND: dict[str, Registry[Writer]] = {}
 _ENDINGS: dict[tuple[str, str], str] = {}
 
@@ -48,21 +51,22 @@ def formats(kind: str) -> Registry[Writer]:
         >>> list(formats("Equations"))
         ['text', 'latex', 'python', 'c', 'json', 'javascript', 'cpp', 'julia', 'matlab', 'modelica']
     """
-    return _BY_KIND.setdefault(kind, Registry("format"))
+    return _BY_KIND.setdefault(kind, Registry("format", returns=("str", "bytes", "Content")))
 
 
-def register_format(name: str, write: Writer | str, *, of: str, ending: str = "", summary: str = "") -> None:
+def register_format(name: str, write: Writer | str, *, of: type | str, ending: str = "", summary: str = "") -> None:
     """Adds an output format.
 
     Args:
         name: what users call it, as in ``pendula derive --format NAME``.
         write: takes the result, returns the content of the file as text or bytes.
-        of: the kind of result: the name of its class, such as ``"Trajectory"``.
+        of: the kind of result: its class, or its name if it is one of the package, such as ``"Trajectory"``.
         ending: of files in this format, such as ``".csv"``: a file with this ending is written by it.
         summary: one line for lists and help.
 
     Raises:
-        UsageError: another module has registered this name or this ending.
+        UsageError: there is no such kind of result, ``write`` is no function, the ending has no dot, or this name or
+            ending is registered already.
 
     Example:
         >>> register_format("names", lambda run: " ".join(run.layout.coordinates), of="Trajectory", ending=".names")
@@ -70,8 +74,20 @@ def register_format(name: str, write: Writer | str, *, of: str, ending: str = ""
         ('.names',)
         >>> remove_format("names", of="Trajectory")
     """
+    known_kinds = dict.fromkeys([*_KINDS, *MAKERS])
+    if not isinstance(of, type) and of not in known_kinds:
+        kinds = ", ".join(known_kinds)
+        raise UsageError(f'format "{name}": of="{of}" is none of {kinds}; for a type of your own, pass the class')
+    of = of.__name__ if isinstance(of, type) else of
+    if not callable(write) and not (isinstance(write, str) and ":" in write):
+        raise UsageError(f'format "{name}": give a function of the result that returns text or bytes, found {write!r}')
+    if ending and not (isinstance(ending, str) and ending.startswith(".") and len(ending) > 1):
+        raise UsageError(f'format "{name}": the ending of a file starts with a dot, such as ".csv", found {ending!r}')
     known = formats(of)
     ending = ending.lower()
+    other = next((end for (kind, end), one in _ENDINGS.items() if (kind, one) == (of, name)), ending)
+    if ending and other != ending:
+        raise UsageError(f'format "{name}" of {of} is already registered for files that end in {other}')
     taken = _ENDINGS.get((of, ending), name)
     if taken != name:
         raise UsageError(f'files of {of} that end in {ending} already use the format "{taken}"')
@@ -130,7 +146,7 @@ def write(result: Any, path: str | Path, **options: Any) -> Path:
     for kind in kinds:
         name = format_for(kind, file)
         if name is not None:
-            return write_content(formats(kind)[name](result), file)
+            return write_content(formats(kind).checked(name, formats(kind)[name](result)), file)
     tables = [*FORMATS] if has_table(result) else []
     if file.suffix.lower() in tables:
         write_table(table_of(result, **options), file)

@@ -27,6 +27,7 @@ class Outcome(Enum):
     EVENT_FAILED = "stopped: the expression of an event has no finite value"
     CALLBACK_FAILED = "stopped: the right-hand side reported that it could not be evaluated"
     STICKS = "stopped: the motion sticks to a jump of a force"
+    STEP_FAILED = "stopped: the stepper could not complete a step"
 
     @property
     def ok(self) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from pendula.errors import UsageError
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def found_at(place: str) -> Any:
@@ -60,6 +61,7 @@ class Registry(Generic[T]):
 
     Args:
         kind: what an entry is called in messages, such as "joint type".
+        returns: names of the types that registered functions may return, see :meth:`checked`.
 
     Example:
         >>> shapes = Registry("shape")
@@ -71,8 +73,9 @@ class Registry(Generic[T]):
         pendula.errors.UsageError: there is no shape "disk"; did you mean "disc"?
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, returns: tuple[str, ...] = ()) -> None:
         self.kind = kind
+        self.returns = returns
         self._entries: dict[str, Entry[T]] = {}
 
     def register(self, name: str, value: T | str, *, summary: str = "", module: str = "") -> None:
@@ -87,6 +90,8 @@ class Registry(Generic[T]):
         Raises:
             UsageError: another module has registered this name.
         """
+        if not isinstance(name, str) or not name.strip():
+            raise UsageError(f"the name of a {self.kind} is a text, found {name!r}")
         module = module or _registering_module()
         taken = self._entries.get(name)
         if taken is not None and taken.module != module:
@@ -96,10 +101,28 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         entry = self.entry(name)
         if isinstance(entry.value, str):
-            value: T = found_at(entry.value)
+            try:
+                value: T = found_at(entry.value)
+            except (ModuleNotFoundError, AttributeError) as error:
+                if isinstance(error, ModuleNotFoundError) and error.name != entry.value.partition(":")[0]:
+                    raise  # a package that the module needs
+                where = f"registered by {entry.module}"
+                raise UsageError(f'{self.kind} "{name}", {where}: there is no {entry.value}') from error
             self._entries[name] = Entry(name, value, entry.summary, entry.module)
             return value
         return entry.value
+
+    def checked(self, name: str, found: R) -> R:
+        """What a registered function returned, if it is of a type that the package can use.
+
+        Raises:
+            UsageError: it is not; the message names the entry and its module.
+        """
+        if any(kind.__name__ in self.returns for kind in type(found).__mro__):
+            return found
+        what = "None" if found is None else f"an object of type {type(found).__name__}"
+        expected, module = " or ".join(self.returns), self.entry(name).module
+        raise UsageError(f'{self.kind} "{name}", registered by {module}, must return {expected}, found {what}')
 
     def entry(self, name: str) -> Entry[T]:
         """The entry of a name, without importing its value; raises UsageError for an unknown name."""

@@ -273,6 +273,7 @@ def test_a_law_that_is_wrong_is_refused_when_it_is_registered(law: Law, said: st
 def test_a_name_that_is_taken_is_refused() -> None:
     class ForceSpring(ForceBetween):
         type: Literal["spring"] = "spring"
+        law = Law(drag="rate")
 
     with pytest.raises(UsageError, match='force type "spring" is already registered by pendula'):
         register_force(ForceSpring)

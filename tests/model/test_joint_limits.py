@@ -72,7 +72,7 @@ def test_a_stop_never_pulls() -> None:
 def test_both_laws_derive_from_their_potentials() -> None:
     numeric = frozenset({"lower", "upper", "stiffness", "dissipation"})
     for law in ForceJointLimit.laws.values():
-        assert law.fault(numeric) == ""
+        assert law.fault(numeric) == law.mismatch({}) == ""
         assert law.fields <= numeric
 
 

@@ -14,7 +14,7 @@ import click
 from pendula import __version__
 from pendula.app.registry import COMMANDS
 from pendula.errors import PendulaError, UsageError
-from pendula.extensions import load_extension, load_installed
+from pendula.extensions import blamed, load_extension, load_installed, loaded
 
 
 class _OutputClosed(Exception):
@@ -113,11 +113,23 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get("PENDULA_DEBUG"):
             raise
-        click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
-        click.echo("  This is a bug in Pendula. PENDULA_DEBUG=1 shows where it happened.", err=True)
-        code = 3
+        code = _tell_unexpected(error)
     _note_uncached_code()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell_unexpected(error: Exception) -> int:
+    """Prints an error that nobody foresaw: a mistake in an extension, if it came from there, or else a bug of ours."""
+    cause, place = f"{type(error).__name__}: {error}", blamed(error)
+    if place:
+        click.echo(f"error: {place}: {cause}\n  PENDULA_DEBUG=1 shows where it happened.", err=True)
+        return 2
+    used = ", ".join(extension.path or extension.module for extension in loaded())
+    whose = f"Pendula, or in an extension ({used})" if used else "Pendula"
+    click.echo(
+        f"internal error: {cause}\n  This is a bug in {whose}. PENDULA_DEBUG=1 shows where it happened.", err=True
+    )
+    return 3
 
 
 _OTHER_NAMES = {
@@ -133,6 +145,10 @@ def _with_suggestion(error: click.ClickException) -> click.ClickException:
     """An unknown option with another name for a known one: suggests that instead of one that is spelt alike."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return error
+    if error.option_name == "--extension":
+        return click.UsageError(
+            "No such option '--extension' here: it goes before the command, pendula --extension FILE ..."
+        )
     meant = _OTHER_NAMES.get(error.option_name.lstrip("-"), "")
     if any(meant in parameter.opts for parameter in error.ctx.command.params):
         return click.UsageError(f"No such option '{error.option_name}'. Did you mean '{meant}'?")

@@ -171,11 +171,13 @@ def read_model(model: str, settings: tuple[str, ...] = ()) -> Model:
     if model not in library:
         hint = suggestion(model, library, f"library mechanisms are: {', '.join(library)}")
         raise UsageError(f'there is no library mechanism and no file "{model}"; {hint}')
+    from pendula.library.registry import MECHANISMS
+
     entry = library[model]
     hints = typing.get_type_hints(entry.make)
     arguments = {n: _argument(n, v, hints.get(n)) for n, v in given.items() if n in entry.arguments}
     try:
-        made = entry.make(**arguments)
+        made = MECHANISMS.checked(model, entry.make(**arguments))
     except (UsageError, TypeError, KeyError) as error:
         raise UsageError(f"{model}: {error}") from None
     except ModelError as error:

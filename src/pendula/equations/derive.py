@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pendula.equations.equations import Equations
-from pendula.equations.formulations.registry import formulation_named, formulations
+from pendula.equations.formulations.registry import FORMULATIONS, formulation_named, formulations
 from pendula.equations.formulations.support import ABILITIES
 from pendula.errors import NotSupported
 from pendula.library.lookup import model_of
@@ -33,7 +33,8 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
         >>> derive(library.cart_pole(), "lagrange").M[0]
         (M + m, (1/2)*l*m*c__pole)
     """
-    return formulation_named(formulation).derive(closed_loop(model_of(model, "derive")))
+    found = formulation_named(formulation).derive(closed_loop(model_of(model, "derive")))
+    return FORMULATIONS.checked(formulation, found)
 
 
 def equations_of(given: Any, function: str, formulation: str | None = None) -> Equations:

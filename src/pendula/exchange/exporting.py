@@ -134,6 +134,7 @@ def export(
     else:
         content = write(found, **chosen)
         formulation = ""
+    content = formats(kind).checked(name, content)
     notes = content.notes if isinstance(content, Content) else ()
     return Exported(write_content(content, file), name, formulation, notes)
 

@@ -55,7 +55,7 @@ def named_model(name: str) -> Model:
     make = MECHANISMS[name]
     known = _made.get(name)
     if known is None or known[0] is not make:
-        _made[name] = known = (make, make())
+        _made[name] = known = (make, MECHANISMS.checked(name, make()))
     _made.move_to_end(name)
     while len(_made) > MOST_KEPT:
         _made.popitem(last=False)

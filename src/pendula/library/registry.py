@@ -13,7 +13,7 @@ from pendula.registry import Registry
 
 Make = TypeVar("Make", bound=Callable[..., Model])
 
-MECHANISMS: Registry[Callable[..., Model]] = Registry("library mechanism")
+MECHANISMS: Registry[Callable[..., Model]] = Registry("library mechanism", returns=("Model",))
 """By name: functions that make models."""
 
 
@@ -49,7 +49,7 @@ def register_mechanism(make: Make) -> Make:
             its docstring is what ``pendula list`` shows; its name, with hyphens, is that of the mechanism.
 
     Raises:
-        UsageError: an argument has no default, or another module has registered this name.
+        UsageError: it is not a function, an argument has no default, or another module has registered this name.
 
     Example:
         >>> @register_mechanism
@@ -60,6 +60,8 @@ def register_mechanism(make: Make) -> Make:
         'A pendulum on a string.'
         >>> _ = MECHANISMS.remove("my-pendulum")
     """
+    if not inspect.isfunction(make) or not make.__name__.isidentifier():
+        raise UsageError(f"a library mechanism is a function with a name, found {make!r}")
     name = make.__name__.replace("_", "-")
     bare = [k for k, p in inspect.signature(make).parameters.items() if p.default is p.empty]
     if bare:

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Union
 from pydantic import Field, TypeAdapter
 from pydantic_core import PydanticCustomError, core_schema
 
+from pendula.errors import UsageError
 from pendula.model.base import Element
-from pendula.model.names import quote, suggestion
+from pendula.model.names import ARITY, CONSTANT_NAMES, quote, suggestion
 from pendula.registry import Registry
 
 
@@ -48,9 +49,24 @@ def adapter(cls: type[Element]) -> TypeAdapter[Any]:
     return TypeAdapter(cls)
 
 
-def type_name(cls: type[Element]) -> str:
-    """The value of the field ``type`` of a class of joints or forces."""
-    return str(cls.model_fields["type"].default)
+def declared_name(cls: Any, bases: tuple[type[Element], ...], kind: str, example: str) -> str:
+    """The name that a class declares by its field ``type``, for the registries of joints and forces.
+
+    Raises:
+        UsageError: it is not a subclass of one of the bases, declares no such field, or a field has the name of a
+            constant or function of expressions, which would hide it.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, bases)):
+        known = " or ".join(base.__name__ for base in bases)
+        raise UsageError(f"a {kind} type must be a subclass of {known}, found {cls!r}")
+    name = getattr(cls.model_fields.get("type"), "default", None)
+    if not isinstance(name, str):
+        field = f'type: Literal["{example}"] = "{example}"'
+        raise UsageError(f"{cls.__name__}: a {kind} type needs a field such as {field}")
+    for field in cls.model_fields:
+        if field in CONSTANT_NAMES or field in ARITY:
+            raise UsageError(f'{kind} type "{name}": a field cannot be called "{field}", as in expressions; rename it')
+    return name
 
 
 def summary_of(cls: type[Element]) -> str:

@@ -143,7 +143,7 @@ def reason(error: Exception) -> str:
 
 
 def one_by_one(
-    batch: Batch, compute: Callable[[int], Mapping[str, Any]], tell: Tell, *, expected: type[Exception] = PendulaError
+    batch: Batch, compute: Callable[[int], Mapping[str, Any]], tell: Tell
 ) -> tuple[dict[str, list[Any]], dict[int, str]]:
     """Computes the cases of a batch one after the other.
 
@@ -151,7 +151,6 @@ def one_by_one(
         batch: the cases.
         compute: called with the place of a case; returns its results by name.
         tell: progress.
-        expected: errors that make a case fail; others are raised.
 
     Returns:
         Results by name, None for cases that failed; and the reasons.
@@ -163,7 +162,9 @@ def one_by_one(
             try:
                 for name, value in whole(compute, k).items():
                     found.setdefault(name, [None] * len(batch))[k] = value
-            except expected as error:
+            except MemoryError:
+                raise
+            except Exception as error:
                 failures[k] = reason(error)
         tell(k + 1, len(batch))
     return found, failures

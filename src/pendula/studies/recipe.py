@@ -262,8 +262,10 @@ class Work:
         batch = Batch(system, cases, parameters, initial, options)
         blocks: list[Block] = []
         failures: dict[int, str] = {}
-        for computation in self._computations:
+        for name, computation in zip(self._recipe.compute, self._computations, strict=True):
             found = computation.compute(batch, tell)
+            if isinstance(name, str):
+                _check_blocks(name, COMPUTATIONS.checked(name, found), len(batch))
             known = {b.name for b in blocks}
             blocks += [b for b in found.blocks if b.name not in known]
             failures |= {k: text for k, text in found.failures.items() if k not in failures}
@@ -280,6 +282,17 @@ class Work:
                 system = compile_alike(system, with_input_parameters(system.model.as_written, inputs))
             self._systems[key] = system
         return self._systems[key]
+
+
+def _check_blocks(name: str, found: Computed, cases: int) -> None:
+    """Raises UsageError if an array of a computation does not extend over its cases and labels no dimension."""
+    for block in found.blocks:
+        along = dict(zip(block.dims, block.values.shape, strict=False))
+        if along.get("case", -1 if block.name not in block.dims else cases) != cases:
+            raise UsageError(
+                f'computation "{name}": "{block.name}" must have one entry along "case" for each of {cases} cases, '
+                f"found {', '.join(f'{n} along {dim}' for dim, n in along.items()) or 'a single number'}"
+            )
 
 
 def _later(tell: Tell, before: int, of: int) -> Tell:

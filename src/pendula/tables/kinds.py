@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Make = Callable[..., "Table"]
 Restore = Callable[..., Any]
 
-MAKERS: Registry[Make] = Registry("table")
+MAKERS: Registry[Make] = Registry("table", returns=("Table",))
 """By the name of a result's class: functions that turn it into a table."""
 RESTORERS: Registry[Restore] = Registry("kind of result")
 """By the kind of a table: functions that turn it into the result again, called as ``restore(table, system)``."""
@@ -72,7 +72,7 @@ def table_of(result: Any, **options: Any) -> Table:
     """
     for kind in type(result).__mro__:
         if kind.__name__ in MAKERS:
-            return MAKERS[kind.__name__](result, **options)
+            return MAKERS.checked(kind.__name__, MAKERS[kind.__name__](result, **options))
     known = ", ".join(sorted(MAKERS))
     raise UsageError(f"a {type(result).__name__} has no table; those that have one are {known}")
 

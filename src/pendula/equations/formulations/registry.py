@@ -33,7 +33,7 @@ class Formulation(Protocol):
         ...
 
 
-FORMULATIONS: Registry[type[Formulation] | Formulation] = Registry("formulation")
+FORMULATIONS: Registry[type[Formulation] | Formulation] = Registry("formulation", returns=("Equations",))
 """By name: an instance, or a class whose constructor takes no arguments."""
 
 # Imported on first use, since a run by recursion over the bodies needs none of them.
@@ -64,6 +64,8 @@ def register_formulation(formulation: Formulation) -> None:
     for part in ("name", "support", "derive"):
         if not hasattr(formulation, part):
             raise UsageError(f'a formulation has a name, a support and derive(model); {formulation!r} has no "{part}"')
+    if not hasattr(formulation.support, "choose"):
+        raise UsageError(f'formulation "{formulation.name}": support must be a Support, found {formulation.support!r}')
     FORMULATIONS.register(formulation.name, formulation, summary=formulation.support.choose)
 
 

@@ -10,7 +10,7 @@ from pendula.equations.equations import PARTS, Equations
 from pendula.equations.printing import code
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.form import Form, count_printed
-from pendula.formats import formats
+from pendula.formats import Content, formats
 from pendula.model.model import Model
 
 
@@ -26,7 +26,9 @@ def print_equations(equations: Equations | Model | str, format: str = "text") ->
         >>> print(print_equations(derive(library.pendulum())).splitlines()[0])
         pendulum: equations of motion by kane
     """
-    return str(formats("Equations")[format](equations_of(equations, "print_equations")))
+    known = formats("Equations")
+    content = known.checked(format, known[format](equations_of(equations, "print_equations")))
+    return str(content.data if isinstance(content, Content) else content)
 
 
 def as_json(eq: Equations) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from pendula.errors import Problem
 from pendula.model.checks.physics import check_physics
 from pendula.model.checks.references import check_connection, check_references
+from pendula.model.checks.templates import check_template_values, check_templates
 from pendula.model.checks.usage import check_expressions
 from pendula.model.names import quote
 from pendula.model.parts import Parts
@@ -30,9 +31,12 @@ def check_parts(parts: Parts) -> list[Problem]:
         check_expressions,
         check_physics,
     )
+    if faults := list(check_templates(parts)):
+        return faults  # other checks read the templates
     if parts.doubled:
         checks = tuple(check for check in checks if check is not check_connection)
-    return [problem for check in checks for problem in islice(check(parts), MOST_PROBLEMS + 1)]
+    found = [problem for check in checks for problem in islice(check(parts), MOST_PROBLEMS + 1)]
+    return found or list(islice(check_template_values(parts), MOST_PROBLEMS + 1))
 
 
 def first_problems(problems: list[Problem]) -> list[Problem]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import random
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pendula.model.expressions.expression import Expression, parse
+from pendula.model.expressions.slopes import Slopes
 from pendula.model.names import ExpressionError, quote
 
 MEASURED = ("x", "rate")
 """Variables of a law: the distance between two points or the coordinate of a joint, and its rate."""
-_STEP = 1e-5  # of the difference quotient of the potential
+_PLACES = 300  # where a law is evaluated, half of them of moderate size: many laws hold only there
 _CLOSE = 1e-6
+_SMALLEST = 1e-3  # forces below this are compared without regard to their size
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
 
 
 @dataclass(frozen=True)
@@ -69,28 +75,48 @@ class Law:
         for what, expression in (("elastic force", elastic), ("potential", potential)):
             if "rate" in expression.names:
                 return f"its {what} depends on rate: put such terms into drag"
-        return _disagreement(elastic, potential)
+        return ""
+
+    def mismatch(self, given: Mapping[str, float], *, signed: bool = True) -> str:
+        """Where the elastic force is not the derivative of the potential, in words; empty if they agree.
+
+        Args:
+            given: values of fields. Others, and x, are drawn from many decades, and from both sides of every number in
+                the law, which may be the limit of a condition.
+            signed: whether x may be negative: a coordinate may, a distance may not.
+        """
+        elastic, potential, _ = self.expressions
+        rng = random.Random(0)
+        limits = [abs(float(text)) for text in _NUMBER.findall(f"{elastic.text} {potential.text}") if float(text)]
+        names = sorted((elastic.names | potential.names).difference({"x"}, given))
+        compared = 0
+        for place in range(_PLACES):
+            x, *values = (_somewhere(rng, limits, place % 2 == 0) for _ in range(1 + len(names)))
+            if signed and rng.random() < 0.5:
+                x = -x
+            at = {**given, **dict(zip(names, values, strict=True))}
+            algebra = Slopes({**at, "x": x}, "x")
+            (pull, _), (_, slope) = elastic.interpret(algebra), potential.interpret(algebra)
+            if not (math.isfinite(pull) and math.isfinite(slope)):
+                continue
+            compared += 1
+            if abs(slope - pull) > _CLOSE * max(abs(slope), abs(pull), _SMALLEST):
+                shown = ", ".join(f"{name} = {value:.3g}" for name, value in {"x": x, **at}.items())
+                return (
+                    f"its elastic force {quote(elastic.text)} is not the derivative of its potential "
+                    f"{quote(potential.text)} by x: {pull:.6g} and {slope:.6g} at {shown}"
+                )
+        return (
+            ""
+            if compared or given
+            else f"its elastic force or its potential has no value at any of {_PLACES} random places"
+        )
 
 
-def _disagreement(elastic: Expression, potential: Expression) -> str:
-    """Compares the derivative of the potential with the elastic force at random points."""
-    rng = random.Random(0)
-    names = sorted((elastic.names | potential.names) - {"x"})
-    compared = 0
-    for _ in range(40):
-        values = {name: rng.uniform(0.5, 2.0) for name in names}
-        x = rng.uniform(0.2, 4.0)
-        try:
-            pull = elastic.evaluate({**values, "x": x})
-            low, high = (potential.evaluate({**values, "x": x + s * _STEP}) for s in (-1, 1))
-        except ExpressionError:
-            continue
-        compared += 1
-        slope = (high - low) / (2 * _STEP)
-        if abs(slope - pull) > _CLOSE * max(1.0, abs(slope), abs(pull), abs(high)):
-            given = ", ".join(f"{name} = {value:.3g}" for name, value in {"x": x, **values}.items())
-            return (
-                f"its elastic force {quote(elastic.text)} is not the derivative of its potential "
-                f"{quote(potential.text)} by x: {pull:.6g} and {slope:.6g} at {given}"
-            )
-    return "" if compared else "its elastic force or its potential has no value at any of 40 random places"
+def _somewhere(rng: random.Random, limits: list[float], moderate: bool) -> float:
+    """A positive number of moderate size, or else one from seven decades or near a limit."""
+    if moderate:
+        return rng.uniform(0.2, 4.0)
+    if limits and rng.random() < 0.3:
+        return rng.choice(limits) * rng.uniform(0.5, 1.5)
+    return 10.0 ** rng.uniform(-3.0, 4.0)

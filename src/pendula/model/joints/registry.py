@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, get_args
 
 from pendula.errors import UsageError
-from pendula.model.joints.base import ClosingJoint, Joint, TreeJoint
+from pendula.model.joints.base import ClosingJoint, Joint, Kind, TreeJoint
 from pendula.model.joints.coincident import JointCoincident
 from pendula.model.joints.coordinates import JointCoordinates
 from pendula.model.joints.coupling import JointCoupling
@@ -18,7 +18,8 @@ from pendula.model.joints.prismatic import JointPrismatic
 from pendula.model.joints.revolute import JointRevolute
 from pendula.model.joints.spherical import JointSpherical
 from pendula.model.joints.universal import JointUniversal
-from pendula.model.kinds import OneOf, summary_of, type_name
+from pendula.model.kinds import OneOf, declared_name, summary_of
+from pendula.model.problems import shown
 from pendula.registry import Registry
 
 J = TypeVar("J", bound=type[Joint])
@@ -54,12 +55,27 @@ def register_joint(joint: J) -> J:
         >>> JOINTS.remove("hinge").__name__
         'JointHinge'
     """
-    if not (isinstance(joint, type) and issubclass(joint, (TreeJoint, ClosingJoint))):
-        raise UsageError(f"a joint type must be a subclass of TreeJoint or ClosingJoint, found {joint!r}")
-    if not isinstance(getattr(joint.model_fields.get("type"), "default", None), str):
-        raise UsageError(f'{joint.__name__}: a joint type needs a field such as type: Literal["screw"] = "screw"')
-    JOINTS.register(type_name(joint), joint, summary=summary_of(joint), module=joint.__module__)
+    name = declared_name(joint, (TreeJoint, ClosingJoint), "joint", "screw")
+    if fault := _fault(getattr(joint, "freedoms", ())):
+        raise UsageError(f'joint type "{name}": {fault}; try: freedoms = (("", "angle"),)')
+    JOINTS.register(name, joint, summary=summary_of(joint), module=joint.__module__)
     return joint
+
+
+def _fault(freedoms: object) -> str:
+    """What is wrong with the class variable ``freedoms`` of a joint type; empty if nothing is."""
+    wanted = "freedoms must be a tuple of pairs, the ending of a name and a kind"
+    if not isinstance(freedoms, tuple):
+        return f"{wanted}, found {shown(freedoms)}"
+    for one in freedoms:
+        if not (isinstance(one, tuple) and len(one) == 2 and all(isinstance(part, str) for part in one)):
+            return f"{wanted}, found {shown(one)} in it"
+        if one[1] not in get_args(Kind):
+            return f"the kind of a coordinate is one of {', '.join(get_args(Kind))}, found {shown(one[1])}"
+    kinds = [kind for _, kind in freedoms]
+    if "quaternion" in kinds and (kinds[-4:] != ["quaternion"] * 4 or kinds.count("quaternion") != 4):
+        return "a quaternion has four coordinates, and freedoms lists them last"
+    return ""
 
 
 for _joint in (

@@ -57,9 +57,12 @@ def explain(
         return Outcome.CALLBACK_FAILED, reported(failure, where, t)
     if code == codes.BAD_START:
         return outcome, f"the derivative at the initial state (t = {t:.9g}) is not finite: {which}"
+    tried = "with this step" if run.fixed else "for any step size"
     if outcome is Outcome.NOT_FINITE:
-        tried = "with this step" if run.fixed else "for any step size"
         return outcome, f"{which} is not finite near t = {where:.9g}, {tried}; last good t = {t:.9g}"
+    if code == codes.NO_SOLUTION and run.method == 0:
+        cause = "fails, although the right-hand side is finite"
+        return Outcome.STEP_FAILED, f"the step at t = {t:.9g} {cause} there, {tried}"
     if code == codes.NO_SOLUTION:
         return outcome, f"at t = {t:.9g} the equations of the implicit step could not be solved with any step size"
     if outcome is Outcome.STEP_TOO_SMALL:

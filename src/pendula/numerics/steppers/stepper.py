@@ -5,6 +5,7 @@ A stepper from outside the package is a :class:`Stepper` with its own ``step``, 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -113,7 +114,8 @@ def register_stepper(stepper: Stepper) -> Stepper:
     """Registers your own stepper under its name.
 
     Raises:
-        UsageError: the name is taken, or the stepper has no step.
+        UsageError: the name is taken, or the stepper has no step of seven arguments, or no order. Before its first
+            run the step is tried on simple equations, and refused if its error does not fall as the orders say.
 
     Example:
         >>> def step(run, t, h, y, slope, new, error):
@@ -124,8 +126,20 @@ def register_stepper(stepper: Stepper) -> Stepper:
         >>> STEPPERS.remove("euler").name
         'euler'
     """
-    if not isinstance(stepper, Stepper) or stepper.step is None:
+    step: Any = getattr(stepper, "step", None)
+    if not isinstance(stepper, Stepper) or not inspect.isfunction(getattr(step, "py_func", step)):
         raise UsageError(f"register_stepper takes a Stepper with a step function, found {stepper!r}")
+    if not (isinstance(stepper.name, str) and stepper.name.replace("-", "_").isidentifier()):
+        raise UsageError(f'the name of a stepper is a word of letters, digits, - and _, found "{stepper.name}"')
+    for what, least in (("order", 1), ("error_order", 0)):
+        if type(number := getattr(stepper, what)) is not int or number < least:
+            raise UsageError(f'stepper "{stepper.name}": {what} must be a whole number from {least}, found {number!r}')
+    try:
+        inspect.signature(step).bind(*range(7))
+    except TypeError as error:
+        raise UsageError(
+            f'stepper "{stepper.name}": its step is called as step(run, t, h, y, slope, new, error): {error}'
+        ) from None
     if stepper.lanes or stepper.series:
         raise UsageError(
             f'stepper "{stepper.name}": steppers from outside the package integrate one run at a time; omit lanes'

@@ -10,7 +10,7 @@ from pendula.registry import Registry
 
 Draw = Callable[..., Any]
 
-PLOTS: Registry[Draw] = Registry("plot")
+PLOTS: Registry[Draw] = Registry("plot", returns=("Figure",))
 """By the name of a result's class: functions that draw it as a Matplotlib figure."""
 
 
@@ -38,14 +38,19 @@ def register_plot(kind: type | str, draw: Draw | str, *, summary: str = "") -> N
 
 
 def plot_of(result: Any) -> Draw:
-    """The function that draws a result, by its class or the nearest base class with a plot.
+    """The function that draws a result: that of :func:`plot_name`."""
+    return PLOTS[plot_name(result)]
+
+
+def plot_name(result: Any) -> str:
+    """The class of a result, or the nearest base class with a plot.
 
     Raises:
         UsageError: results of this type have no plot.
     """
     for kind in type(result).__mro__:
         if kind.__name__ in PLOTS:
-            return PLOTS[kind.__name__]
+            return kind.__name__
     from pendula.library.lookup import shown
 
     raise UsageError(f"plot expects a model or a result ({', '.join(sorted(PLOTS))}), found {shown(result)}")

@@ -18,7 +18,7 @@ from pendula.library.lookup import named_model, shown
 from pendula.present.notebook.figures import displayed
 from pendula.present.notebook.pages import InlinePage
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
-from pendula.present.pictures.registry import plot_of
+from pendula.present.pictures.registry import PLOTS, plot_name, plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
 from pendula.present.pictures.scenery.scenes import scene_of as scene_of
 from pendula.present.player.page import animation_html, write_animation
@@ -65,7 +65,7 @@ def plot(result: Any, path: str | Path | None = None, *, dpi: float | None = Non
         inspect.signature(draw).bind(result, **options)
     except TypeError as error:
         raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
-    figure = draw(result, **options)
+    figure = PLOTS.checked(plot_name(result), draw(result, **options))
     if dpi is not None:
         figure.set_dpi(dpi)
     if path is not None:
@@ -78,7 +78,7 @@ def save_figure(figure: Any, path: Path) -> None:
     name = format_for("Figure", path)
     try:
         if name is not None:
-            write_content(formats("Figure")[name](figure), path)
+            write_content(formats("Figure").checked(name, formats("Figure")[name](figure)), path)
         else:
             write_figure(figure, path)
     except ValueError:
@@ -240,4 +240,4 @@ def animate(
         return write_film(scene, path)
     if name is None:
         return write_animation(scene, path)
-    return write_content(formats("Scene")[name](scene), file)
+    return write_content(formats("Scene").checked(name, formats("Scene")[name](scene)), file)

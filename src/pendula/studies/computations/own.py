@@ -23,7 +23,7 @@ def own_computation(function: Function) -> Computation:
 
     def compute(batch: Batch, tell: Tell) -> Computed:
         cases = list(batch.cases())
-        found, failures = one_by_one(batch, lambda k: _results(function, cases[k]), tell, expected=Exception)
+        found, failures = one_by_one(batch, lambda k: _results(function, cases[k]), tell)
         return Computed(tuple(_block(name, values) for name, values in found.items()), failures)
 
     return Computation(compute)

@@ -30,7 +30,7 @@ class Computation:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-COMPUTATIONS: Registry[Computation] = Registry("computation")
+COMPUTATIONS: Registry[Computation] = Registry("computation", returns=("Computed",))
 """What ``sweep(..., compute=)`` accepts by name."""
 
 
@@ -55,6 +55,8 @@ def register_computation(name: str, computation: Computation | str, *, summary: 
         [1.0, 4.0]
         >>> _ = COMPUTATIONS.remove("squares")
     """
+    if not isinstance(computation, (Computation, str)):
+        raise UsageError(f'computation "{name}": give a Computation(function, options), found {computation!r}')
     if not name.isidentifier():
         raise UsageError(f'the name of a computation is a word of letters, digits and _, found "{name}"')
     COMPUTATIONS.register(name, computation, summary=summary)
