@@ -14,7 +14,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from pendula.errors import UsageError
 from pendula.model.base import Element
-from pendula.model.names import ARITY, CONSTANT_NAMES, quote, suggestion
+from pendula.model.expressions.functions import CONSTANTS, FUNCTIONS
+from pendula.model.names import quote, suggestion
 from pendula.registry import Registry
 
 
@@ -64,7 +65,7 @@ def declared_name(cls: Any, bases: tuple[type[Element], ...], kind: str, example
         field = f'type: Literal["{example}"] = "{example}"'
         raise UsageError(f"{cls.__name__}: a {kind} type needs a field such as {field}")
     for field in cls.model_fields:
-        if field in CONSTANT_NAMES or field in ARITY:
+        if field in CONSTANTS or field in FUNCTIONS:
             raise UsageError(f'{kind} type "{name}": a field cannot be called "{field}", as in expressions; rename it')
     return name
 

@@ -15,7 +15,7 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.turning import Turning
 from pendula.system.layout import Array
-from pendula.system.loops.assembly import row_scales
+from pendula.system.loops.speeds import row_scales
 from pendula.system.orientation.maps import moved
 from pendula.system.system import System
 

@@ -14,6 +14,7 @@ from pendula.model.joints import Rotation
 from pendula.model.model import Model
 from pendula.numerics.solvers.newton import LeastChange, solve_least_change
 from pendula.system.layout import Array, State
+from pendula.system.loops.speeds import ROUNDED, STIFF, compatible_speeds, row_scales
 from pendula.system.orientation.maps import moved
 from pendula.system.parameters import Parameters, parameter_vector, typical_length, typical_steps
 from pendula.system.rows import state_rows
@@ -28,16 +29,6 @@ CLOSED_ENOUGH = 1e-11
 
 FIXED_GAP = 1e-9
 """largest gap, relative to a typical length, of a constraint that no motion changes"""
-DEPENDENT = 1e-9
-"""Singular values of the scaled G below this fraction of the largest count as zero: rows are linearly dependent."""
-
-ROUNDED = 1e-3
-"""Values to hold that contradict each other by less than this count as rounded, and are corrected: coordinates in
-radians or typical lengths, speeds as a fraction of the largest."""
-
-STIFF = 100.0
-"""Cost of moving what should be held, relative to the rest, where it has to give way."""
-
 DISPLACED = (0.1, 0.3, 1.0)
 """Displacements that are tried to leave a dead point, in radians or typical lengths."""
 
@@ -185,7 +176,7 @@ def _assemble(
     if system.loop_rows:
         q, gap = _close(system, q, state.t, parameters, holds)
         q = _shorter_way(system, q, (given or state).q, state.t, parameters)
-        v = _compatible_speeds(system, q, v, state.t, parameters, holds)
+        v = compatible_speeds(system, q, v, state.t, parameters, holds)
     if wrong := turned_over(system, q, state.t, parameters):
         raise LoopNotClosed(
             f'joint "{wrong[0]}" closes from this start only with its two sides pointing in opposite directions.\n'
@@ -238,13 +229,6 @@ def _near(system: System, near: State | Mapping[str, float] | None, parameters: 
             return State(near.t, near.q, near.v, layout)
     there, here = (", ".join(x[:6]) for x in (names[0], system.layout.coordinates))
     raise UsageError(f"the state belongs to another system: it has {there}; this one has {here}")
-
-
-def row_scales(system: System, parameters: Parameters = None) -> Array:
-    """Divisors that make the constraint rows dimensionless: a typical length for gaps, 1 for directions."""
-    length = typical_length(system, parameters)
-    names = system.constraint_names[: system.loop_rows]
-    return np.array([length if "gap" in name else 1.0 for name in names])
 
 
 def _check_fixed_gaps(system: System, parameters: Array) -> None:
@@ -391,76 +375,6 @@ def _kept_orientations(found: Assembly, here: State) -> set[str]:
         if len(names) == 4 and np.abs(asked / (np.linalg.norm(asked) or 1.0) - now).max() <= 0.5 * ROUNDED:
             kept.update(names)
     return kept
-
-
-def _compatible_speeds(
-    system: System, q: Array, v: Array, t: float, parameters: Parameters, holds: Sequence[frozenset[str]]
-) -> Array:
-    """The speeds with G v = b nearest to v. Holds those named in the first of ``holds``, else those in the next."""
-    scale = row_scales(system, parameters)
-    rate = system.gaps(q, v, t, parameters=parameters)[1] / scale
-    G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
-    enough = 1e-9 * (1.0 + np.abs(rate).max())
-
-    def left(change: Array) -> float:
-        return float(np.abs(G @ change + rate).max())
-
-    change, names = _least_change(G, rate, np.ones(len(v))), system.layout.speeds
-    masks = [held for some in holds if (held := np.array([name in some for name in names])).any()]
-    firsts = [_least_change(G, rate, np.where(held, 0.0, 1.0)) for held in masks]
-    for first in firsts:
-        if left(first) <= enough:
-            return np.asarray(v + first)
-    # held speeds may change by their rounding, as coordinates may
-    for held, first in zip(masks, firsts, strict=True):
-        both = first + _least_change(G, G @ first + rate, np.where(held, 1.0 / np.sqrt(STIFF), 1.0))
-        if left(both) <= enough:
-            change = both
-            if np.abs(both[held]).max() <= ROUNDED * np.abs(v[held]).max():
-                return np.asarray(v + both)
-    if not left(change) <= enough:
-        unit = system.model.unit_names.speed("length")
-        raise LoopNotClosed(
-            f"no speeds are compatible with the loops: a gap still opens at {left(change) * scale.max():.3g} {unit}. "
-            "The mechanism is locked at this pose against its prescribed motion.\n"
-            "  Try: a pose that is not at a dead point, or a smaller prescribed rate.",
-            last=v + change,
-            residual=left(change),
-        )
-    kept = [k for k, name in enumerate(names) if name in holds[-1]]
-    if kept and np.abs(change[kept]).max() > ROUNDED * np.abs(v[kept]).max(initial=0.0):
-        raise LoopNotClosed(_contradiction(system, G, rate, v, kept, v + change), last=v + change, residual=left(0 * v))
-    return np.asarray(v + change)
-
-
-def _least_change(G: Array, rate: Array, ease: Array) -> Array:
-    """The smallest change of speeds that solves G change = -rate, in the least-squares sense; an ease of 0 holds it."""
-    change = np.zeros(len(ease))
-    free = ease > 0.0
-    if free.any():
-        change[free] = ease[free] * np.linalg.lstsq(G[:, free] * ease[free], -rate, rcond=DEPENDENT)[0]
-    return change
-
-
-def _contradiction(system: System, G: Array, rate: Array, v: Array, kept: list[int], nearest: Array) -> str:
-    """Why the requested speeds are impossible."""
-    names, units = system.layout.speeds, system.layout.units
-    free = np.array([float(k not in kept) for k in range(len(v))])
-    worst = int(np.argmax(np.abs(G @ _least_change(G, rate, free) + rate)))
-    joint = system.constraint_names[worst].partition(":")[0]
-
-    def listed(values: Array) -> str:
-        return ", ".join(f"{names[k]} = {values[k]:.6g} {units[names[k]]}" for k in kept)
-
-    moving = [k for k in kept if v[k] != 0.0]
-    what = f"the speeds {listed(v)} contradict each other"
-    if len(kept) == 1 or len(moving) == 1:
-        what = f"the mechanism cannot move with {listed(v)} from this pose: it is locked there (a dead point)"
-    return (
-        f'{what}: joint "{joint}" would not stay closed.\n'
-        f"  The nearest compatible speeds are {listed(nearest)}.\n"
-        "  Try: give fewer speeds, so that the others follow from the loops; or another pose."
-    )
 
 
 def _gap_message(system: System, q: Array, t: float, parameters: Parameters) -> str:

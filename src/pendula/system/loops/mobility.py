@@ -10,7 +10,8 @@ import numpy as np
 
 from pendula.errors import LoopNotClosed
 from pendula.system.layout import Array, State
-from pendula.system.loops.assembly import DEPENDENT, assemble, row_scales
+from pendula.system.loops.assembly import assemble
+from pendula.system.loops.speeds import DEPENDENT, row_scales
 from pendula.system.orientation.maps import moved
 from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.system import System
