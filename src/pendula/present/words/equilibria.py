@@ -13,6 +13,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.frame import displacement_name
 from pendula.present.words.tables import WIDTH, number, table
+from pendula.system.layout import Layout
 from pendula.system.system import System
 from pendula.words import picked
 
@@ -44,7 +45,11 @@ def tidy(value: float) -> float:
 
 def place(system: System, one: Equilibrium) -> str:
     """Coordinates of an equilibrium, ``theta1 = 180 deg, theta2 = 0 deg``, and constant rates of a steady motion."""
-    layout, values = system.in_joints.layout, joint_values(system, one)
+    return state_words(system.in_joints.layout, joint_values(system, one))
+
+
+def state_words(layout: Layout, values: Mapping[str, float]) -> str:
+    """Coordinates with their values, and the speeds that are not zero."""
     rates = [_assigned(n, values[n], layout.units[n]) for n in layout.speeds if abs(values[n]) > 0]
     names = layout.coordinates
     if len(names) <= NAMED:
