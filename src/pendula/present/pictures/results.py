@@ -211,7 +211,7 @@ def plot_ensemble(runs: Ensemble) -> Any:
 
 
 def plot_reactions(found: Reactions) -> Any:
-    """A figure of the magnitudes of forces and torques by joint, then of drive forces, by unit."""
+    """A figure of the magnitudes of forces and torques by joint, then of drive forces and couplings, by unit."""
     units = found.units
     joints = [found[name] for name in found.joints]
     floor = ROUNDING * found.largest  # rounding errors relative to the largest are drawn as 0
@@ -229,6 +229,11 @@ def plot_reactions(found: Reactions) -> Any:
     for name, values in found.motors.items():
         unit = found.motor_units[name]
         panels.setdefault(f"motor [{unit}]" if unit else "motor", {})[name] = values
+    for name, forces in found.couplings.items():
+        for coordinate, values in forces.items():
+            unit = found.coupling_units[coordinate]
+            label = f"coupling [{unit}]" if unit else "coupling"
+            panels.setdefault(label, {})[f"{name} on {coordinate}"] = values
     note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
     series = ForceSeries(
         title=f"{found.model}: reactions",
