@@ -178,6 +178,53 @@ def test_integrals_that_forces_break_are_not_claimed() -> None:
     assert names(parameters={"m": 1.0, "l": 0.5, "r": 0.4, "g": 0.0}) == ("L_x", "L_y", "L_z", "L_top", "E")
 
 
+def governor(value: str) -> Model:
+    """Two arms on a vertical shaft, and a coupling; the hinge of one arm has friction."""
+    arms = [{"name": name, "point": {"mass": 1, "at": [0, 0, -0.5]}} for name in "AB"]
+    return Model(
+        name="governor",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "shaft", "mass": 1, "inertia": [0.1, 0.1, 0.1]}, *arms],
+        joints=[
+            {"name": "phi", "type": "revolute", "parent": "ground", "child": "shaft"},
+            {"name": "a", "type": "revolute", "axis": [0, -1, 0], "parent": "shaft", "child": "A"},
+            {"name": "b", "type": "revolute", "axis": [0, 1, 0], "parent": "shaft", "child": "B"},
+            {"name": "sleeve", "type": "coupling", "value": value},
+        ],
+        forces=[{"type": "friction", "joint": "a", "coefficient": 0.1}],
+        initial={"phi_dot": 3.0, "a": 0.7, "b": 0.7},
+    )
+
+
+def test_a_coupling_of_coordinates_that_a_rotation_leaves_alone_keeps_its_momentum() -> None:
+    """L_z = (0.1 + (sin^2 a + sin^2 b)/4) phi', with arms of 1 kg and 0.5 m on a shaft of 0.1 kg m^2."""
+    found = pendula.integrals(governor("a - b"))
+    assert found.names == ("L_z",)
+    run = pendula.simulate(found.system, 2.0, tol=TOLERANCE, samples=5)
+    expected = (0.1 + (np.sin(run["a"]) ** 2 + np.sin(run["b"]) ** 2) / 4) * run["phi_dot"]
+    np.testing.assert_allclose(found.values(run)["L_z"], expected, rtol=1e-10)
+    np.testing.assert_allclose(expected, expected[0], rtol=KEPT)
+    assert np.ptp(run["a"]) > 0.1
+    assert "cos" in found["L_z"].formula or "sin" in found["L_z"].formula
+    assert pendula.integrals(governor("a - 0.1*phi - 0.7")).names == ()
+
+
+def test_what_acts_on_an_absolute_angle_acts_from_ground() -> None:
+    """A constant torque 0.3 on an angle measured from ground: L_z = 0.3 t, so it is no integral."""
+    rods = [{"name": name, "rod": {"mass": 1, "length": 1}} for name in "AB"]
+    second = {"name": "b", "type": "revolute", "parent": {"body": "A", "at": "end"}, "child": "B"}
+    torque = {"type": "generalized", "coordinate": "b", "value": 0.3}
+    for measured, names in (({}, ("L_z",)), ({"measured_from": "ground"}, ())):
+        model = Model(
+            name="rods",
+            gravity=[0, 0, 0],
+            bodies=rods,
+            joints=[{"name": "a", "type": "revolute", "parent": "ground", "child": "A"}, second | measured],
+            forces=[torque],
+        )
+        assert pendula.integrals(model).names == names
+
+
 # --- Routh's reduction --------------------------------------------------------------------------------------
 
 

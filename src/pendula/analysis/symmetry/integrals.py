@@ -208,7 +208,7 @@ def _integral(model: Model, symmetry: Symmetry, taken: dict[str, int]) -> Integr
 def _written(system: System, one: Integral, parameters: Array) -> Integral:
     """The integral with the momentum of its cyclic coordinate as an expression, if the mechanism is small."""
     model = system.model
-    if not one.coordinate or len(model.speeds) > MOST_WRITTEN or model.closures:
+    if not one.coordinate or len(model.speeds) > MOST_WRITTEN or any(j.has_sides for j in model.closures):
         return one
     from pendula.equations.cyclic.routh import momentum_text
     from pendula.equations.derive import derive
