@@ -157,7 +157,7 @@ class Fit:
                     found.append(
                         f"{self.names[j]} and {self.names[i]} are correlated by {r[i, j]:.3f}: hard to tell apart"
                     )
-        found += [f"{name} ended at a bound" for name in self.at_bounds]
+        found += [f"{name} ended at a bound: the best value may lie beyond it" for name in self.at_bounds]
         if self.left_out:
             found.append(f"columns that Pendula computed from the states were left out: {', '.join(self.left_out)}")
         if self.known_noise:
