@@ -207,7 +207,7 @@ class _StoryWriter(Writer):
             return super().name(f"{letter}_{found[1]}_{found[3]}")
         if name.endswith("__ddot"):
             return _dotted(super().name(name.removesuffix("__ddot") + "_dot"))
-        if name.endswith("_dt") and "__" in name:  # a time derivative at constant speeds
+        if name.endswith("_dt") and "__" in name and "_per_" not in name:  # a time derivative at constant speeds
             return _dotted(self.name(name.removesuffix("_dt")))
         letter, mark, rest = name.partition("__")
         return super().name(f"{_LETTERS[letter]}{rest}" if mark and letter in _LETTERS else name)
