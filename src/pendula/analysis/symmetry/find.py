@@ -297,7 +297,9 @@ def _turn_undisturbed(geometry: Geometry, part: _Part, axis: Array, point: Array
         elif isinstance(action, Push) and action.body in part.bodies:
             if not _along(geometry, action, axis):
                 return False
-        elif not _is_inside(geometry.model, action, part, coordinate):
+        elif not _is_inside(geometry.model, action, part, coordinate) or (
+            not coordinate and _turns_along(geometry.model, action, part)
+        ):
             return False
     return True
 
@@ -321,14 +323,16 @@ def _is_inside(model: Model, action: Action, part: _Part, coordinate: str) -> bo
         if coordinate:
             return action.coordinate not in (coordinate, f"{coordinate}_dot")
         owner = next((c.joint for c in (*model.coordinates, *model.speeds) if c.name == action.coordinate), "")
-        return owner not in roots and not _turns_along(model, owner)
+        return owner not in roots
     body = getattr(action, "body", "")
     return bool(body) and body not in part.bodies
 
 
-def _turns_along(model: Model, joint: str) -> bool:
-    """Whether coordinates of a joint that is no root may change, too: absolute angles, and places in world axes."""
-    return any(j.name == joint and (j.absolute_turn() or isinstance(j, JointCoordinates)) for j in model.tree)
+def _turns_along(model: Model, action: Action, part: _Part) -> bool:
+    """Whether an action is on a coordinate that changes in a turn: an absolute angle, or a place in world axes."""
+    inside = [j for j in model.tree if j.child.body in part.bodies]
+    turned = [j.coordinate_names() for j in inside if j.absolute_turn() or isinstance(j, JointCoordinates)]
+    return isinstance(action, OnCoordinate) and any(action.coordinate.removesuffix("_dot") in x for x in turned)
 
 
 def _closes_to_ground(model: Model, part: _Part) -> bool:
