@@ -160,6 +160,11 @@ def two_pendulums(second: float = 1.0) -> pendula.Model:
     )
 
 
+def test_a_model_without_inputs_is_said_to_have_none() -> None:
+    found = pendula.linearize("pendulum", {"theta": 0}).controllability()
+    assert str(found).splitlines()[0] == "not controllable, and not stabilizable: there are no inputs"
+
+
 def test_the_difference_of_two_equal_pendulums_on_one_cart_is_out_of_reach() -> None:
     upright = pendula.linearize(two_pendulums(), {"theta1": np.pi, "theta2": np.pi})
     found = upright.controllability()

@@ -106,6 +106,35 @@ def test_identifiability_in_words(system: Any, truth: Any, names: list[str], wor
         assert "not determined" in str(found)
 
 
+def test_a_product_of_inertia_may_be_negative_and_a_bound_is_called_a_bound() -> None:
+    """Truth -0.03, first guess +0.02; with the bound 0 the value ends there, although it has an effect."""
+    model = pendula.Model(
+        name="sp",
+        gravity=[0, 0, -9.81],
+        parameters={"Ixy": 0.02, "k": 3.0},
+        bodies=[
+            {
+                "name": "A",
+                "mass": 1,
+                "com": [0, 0, -0.3],
+                "inertia": [[0.1, "Ixy", 0], ["Ixy", 0.12, 0], [0, 0, 0.12]],
+            }
+        ],
+        joints=[{"name": "u", "type": "universal", "parent": "ground", "child": "A"}],
+        forces=[{"type": "torsion-spring", "joint": "u", "coordinate": "u_1", "stiffness": "k"}],
+        initial={"u_1": 0.5, "u_2": -0.3},
+    )
+    system = pendula.compile_system(model)
+    true = pendula.simulate(system, 2, samples=41, parameters={"Ixy": -0.03, "k": 2.5}, tol=1e-10)
+    data = {"t": true.t, "u_1": true["u_1"]}
+    found = pendula.fit(system, data, ["Ixy", "k"])
+    assert (found["Ixy"], found["k"]) == (pytest.approx(-0.03, abs=1e-6), pytest.approx(2.5, abs=1e-5))
+    assert not found.remarks
+    held = pendula.fit(system, data, ["Ixy", "k"], bounds={"Ixy": (0, None)})
+    assert held.at_bounds == ("Ixy",)
+    assert held.remarks == ("Ixy ended at a bound: the best value may lie beyond it",)
+
+
 def test_length_and_gravity_alone_cannot_be_told_apart_without_damping() -> None:
     run = pendula.simulate("pendulum", 5, samples=51, tol=1e-10)
     found = pendula.fit("pendulum", {"t": run.t, "theta": run["theta"]}, ["l", "g"])

@@ -71,6 +71,77 @@ def test_formulas_are_those_of_the_book() -> None:
         assert sympy.simplify(sympy.sympify(found[name].formula) - expected) == 0
 
 
+def gimbals(axis: int) -> Model:
+    """A driven rotor in gimbals that turn about z, or with axis -1 about -z."""
+    return Model(
+        name="gimbals",
+        gravity=[0, 0, -9.81],
+        parameters={"W": 200.0},
+        bodies=[
+            {"name": "outer", "mass": 0.5, "inertia": [0.01, 0.01, 0.015]},
+            {"name": "inner", "mass": 0.3, "inertia": [0.005, 0.006, 0.008]},
+            {"name": "rotor", "mass": 1, "inertia": [0.002, 0.004, 0.002]},
+        ],
+        joints=[
+            {"name": "al", "type": "revolute", "axis": [0, 0, axis], "parent": "ground", "child": "outer"},
+            {"name": "be", "type": "revolute", "axis": [1, 0, 0], "parent": "outer", "child": "inner"},
+            {
+                "name": "sp",
+                "type": "revolute",
+                "axis": [0, 1, 0],
+                "parent": "inner",
+                "child": "rotor",
+                "motion": "W*t + sin(t)",
+            },
+        ],
+    )
+
+
+def driven_pole() -> Model:
+    return Model(
+        name="cart with a driven pole",
+        gravity=[0, -9.81, 0],
+        bodies=[{"name": "cart", "mass": 2}, {"name": "pole", "rod": {"mass": 1, "length": 0.8}}],
+        joints=[
+            {"name": "x", "type": "prismatic", "parent": "ground", "child": "cart"},
+            {"name": "theta", "type": "revolute", "parent": "cart", "child": "pole", "motion": "sin(3*t)"},
+        ],
+    )
+
+
+WRITTEN = {
+    "gimbals about z": lambda: gimbals(1),
+    "gimbals about -z": lambda: gimbals(-1),
+    "cart with a driven pole": driven_pole,
+    **{name: lambda name=name: name for name in ("cart-pole", "spherical-pendulum", "spatial-rod", "gyroscope")},
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_written_momenta_equal_the_sums_over_the_bodies(name: str) -> None:
+    import sympy
+
+    found = pendula.integrals(WRITTEN[name]())
+    system, rng, seen = found.system, np.random.default_rng(3), 0
+    state = system.initial_state()
+    q, v = state.q + rng.uniform(0.1, 0.9, len(state.q)), rng.normal(size=len(state.v))
+    state = pendula.State(0.37, q, v, state.layout)
+    values = system.model.parameter_values | state.as_dict() | {"t": state.t}
+    for one in found:
+        if one.coordinate:
+            formula = sympy.sympify(one.formula, locals={name: sympy.Symbol(name) for name in values})
+            assert float(formula.subs(values)) == pytest.approx(found.values(state)[one.name], rel=1e-12)
+            seen += 1
+    assert seen
+
+
+def test_a_driven_rotor_carries_momentum() -> None:
+    """L_z = (0.015 + 0.008 sin^2 be + ...) al' + C W sin be: the rotor's share is C W sin be, with C = 0.004."""
+    found = pendula.integrals(gimbals(1).with_changes(parameters={"W": 50.0}))
+    assert found.values({"be": 0.6})["L_z"] == pytest.approx(0.004 * (50.0 + 1.0) * np.sin(0.6), rel=1e-13)
+    assert "W" in found["L_z"].formula
+
+
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 100), marks=pytest.mark.slow)], ids=["few", "many"])
 def test_random_spatial_trees_keep_what_their_description_says(seeds: range) -> None:
     """Random mechanisms of ball, universal and free joints: the momenta found are kept, whatever the charts."""
@@ -105,6 +176,53 @@ def test_integrals_that_forces_break_are_not_claimed() -> None:
     body = {"name": "top", "mass": 1, "com": [0, 0, 0.5], "inertia": [0.01, 0.02, 0.025]}
     assert names(bodies=[body]) == ("L_z", "E")
     assert names(parameters={"m": 1.0, "l": 0.5, "r": 0.4, "g": 0.0}) == ("L_x", "L_y", "L_z", "L_top", "E")
+
+
+def governor(value: str) -> Model:
+    """Two arms on a vertical shaft, and a coupling; the hinge of one arm has friction."""
+    arms = [{"name": name, "point": {"mass": 1, "at": [0, 0, -0.5]}} for name in "AB"]
+    return Model(
+        name="governor",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "shaft", "mass": 1, "inertia": [0.1, 0.1, 0.1]}, *arms],
+        joints=[
+            {"name": "phi", "type": "revolute", "parent": "ground", "child": "shaft"},
+            {"name": "a", "type": "revolute", "axis": [0, -1, 0], "parent": "shaft", "child": "A"},
+            {"name": "b", "type": "revolute", "axis": [0, 1, 0], "parent": "shaft", "child": "B"},
+            {"name": "sleeve", "type": "coupling", "value": value},
+        ],
+        forces=[{"type": "friction", "joint": "a", "coefficient": 0.1}],
+        initial={"phi_dot": 3.0, "a": 0.7, "b": 0.7},
+    )
+
+
+def test_a_coupling_of_coordinates_that_a_rotation_leaves_alone_keeps_its_momentum() -> None:
+    """L_z = (0.1 + (sin^2 a + sin^2 b)/4) phi', with arms of 1 kg and 0.5 m on a shaft of 0.1 kg m^2."""
+    found = pendula.integrals(governor("a - b"))
+    assert found.names == ("L_z",)
+    run = pendula.simulate(found.system, 2.0, tol=TOLERANCE, samples=5)
+    expected = (0.1 + (np.sin(run["a"]) ** 2 + np.sin(run["b"]) ** 2) / 4) * run["phi_dot"]
+    np.testing.assert_allclose(found.values(run)["L_z"], expected, rtol=1e-10)
+    np.testing.assert_allclose(expected, expected[0], rtol=KEPT)
+    assert np.ptp(run["a"]) > 0.1
+    assert "cos" in found["L_z"].formula or "sin" in found["L_z"].formula
+    assert pendula.integrals(governor("a - 0.1*phi - 0.7")).names == ()
+
+
+def test_what_acts_on_an_absolute_angle_acts_from_ground() -> None:
+    """A constant torque 0.3 on an angle measured from ground: L_z = 0.3 t, so it is no integral."""
+    rods = [{"name": name, "rod": {"mass": 1, "length": 1}} for name in "AB"]
+    second = {"name": "b", "type": "revolute", "parent": {"body": "A", "at": "end"}, "child": "B"}
+    torque = {"type": "generalized", "coordinate": "b", "value": 0.3}
+    for measured, names in (({}, ("L_z",)), ({"measured_from": "ground"}, ())):
+        model = Model(
+            name="rods",
+            gravity=[0, 0, 0],
+            bodies=rods,
+            joints=[{"name": "a", "type": "revolute", "parent": "ground", "child": "A"}, second | measured],
+            forces=[torque],
+        )
+        assert pendula.integrals(model).names == names
 
 
 # --- Routh's reduction --------------------------------------------------------------------------------------

@@ -489,6 +489,66 @@ def test_an_unsymmetric_body_that_turns_in_the_plane_needs_moments_across_it() -
 # --- the result ---------------------------------------------------------------------------------------
 
 
+def belt(*more: dict[str, Any]) -> Model:
+    """A belt between pulleys of radius 0.2 and 0.1, and a torque of 0.3 N m on the first."""
+    return Model(
+        name="belt",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "p1", "disc": {"mass": 2, "radius": 0.2}}, {"name": "p2", "disc": {"mass": 1, "radius": 0.1}}],
+        joints=[
+            {"name": "a", "type": "revolute", "parent": "ground", "child": "p1"},
+            {"name": "b", "type": "revolute", "parent": {"body": "ground", "position": [1, 0, 0]}, "child": "p2"},
+            {"name": "bt", "type": "coupling", "value": "0.2*a - 0.1*b"},
+            *more,
+        ],
+        forces=[{"type": "generalized", "coordinate": "a", "value": 0.3}],
+    )
+
+
+@pytest.mark.parametrize("formulation", FINDERS)
+def test_a_belt_carries_the_torque_that_turns_the_other_pulley(formulation: str) -> None:
+    """I1 a'' = 0.3 - r1 S and I2 b'' = r2 S with b'' = 2 a'' give S = 0.5 N: torques -0.1 and 0.05 N m."""
+    found = pendula.reactions(pendula.simulate(belt(), 0.2, samples=2), formulation=formulation)
+    assert found.joints == ("a", "b")
+    np.testing.assert_allclose(found.couplings["bt"]["a"], -0.1, rtol=ROUNDING)
+    np.testing.assert_allclose(found.couplings["bt"]["b"], 0.05, rtol=ROUNDING)
+    assert found.coupling_units == {"a": "N m", "b": "N m"}
+    assert "bt (coupling): at most -0.1 N m on a, 0.05 N m on b" in str(found)
+    with pytest.raises(UsageError, match="is a coupling"):
+        found["bt"]
+
+
+def test_a_rack_on_a_driven_pinion_is_pushed_by_the_coupling() -> None:
+    """m x'' = F with x = r a and a = t^2: F = 2 m r = 0.6 N on the rack, and -r F = -0.06 N m on the pinion."""
+    model = Model(
+        name="rack",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "pinion", "disc": {"mass": 2, "radius": 0.1}}, {"name": "rack", "mass": 3}],
+        joints=[
+            {"name": "a", "type": "revolute", "parent": "ground", "child": "pinion", "motion": "t**2"},
+            {"name": "x", "type": "prismatic", "parent": "ground", "child": "rack"},
+            {"name": "teeth", "type": "coupling", "value": "x - 0.1*a"},
+        ],
+    )
+    found = pendula.reactions(pendula.simulate(model, 0.2, samples=2))
+    np.testing.assert_allclose(found.couplings["teeth"]["x"], 0.6, rtol=ROUNDING)
+    np.testing.assert_allclose(found.couplings["teeth"]["a"], -0.06, rtol=ROUNDING)
+    np.testing.assert_allclose(found.motors["a"], 0.06 + 0.01 * 2, rtol=ROUNDING)
+    assert found.coupling_units == {"x": "N", "a": "N m"}
+
+
+def test_two_belts_side_by_side_share_their_force_in_an_open_way(tmp_path) -> None:
+    model = belt({"name": "second", "type": "coupling", "value": "2*a - b"})
+    found = pendula.reactions(pendula.simulate(model, 0.2, samples=2))
+    assert np.isnan(found.couplings["bt"]["a"]).all()
+    assert {(x.joint, x.component) for x in found.indeterminate} >= {("bt", "force on a"), ("second", "force on b")}
+    one = pendula.reactions(pendula.simulate(belt(), 0.2, samples=2))
+    one.save(tmp_path / "belt.npz")
+    again = pendula.load_run(tmp_path / "belt.npz")
+    np.testing.assert_array_equal(again.couplings["bt"]["a"], one.couplings["bt"]["a"])
+    assert again.coupling_units == one.coupling_units
+
+
 def test_peaks_are_the_largest_sizes_and_when() -> None:
     _, run = run_of("chain: relative")
     found = pendula.reactions(run)

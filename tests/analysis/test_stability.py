@@ -234,3 +234,39 @@ def test_an_equilibrium_that_meets_another_is_said_to() -> None:
     assert found.critical[0].meets
     assert "meets another equilibrium" in str(found)
     assert [r.verdict for r in found.ranges] == ["asymptotically stable", "asymptotically stable"]
+
+
+def test_a_stiffness_that_vanishes_does_not_seem_to_depend_on_time() -> None:
+    """A bead on a parabola z = a s^2 that turns at Om, in coordinates with t: K = 2 a g - Om^2, constant."""
+    model = pendula.Model(
+        name="bead",
+        gravity=[0, 0, -9.81],
+        parameters={"Om": 2.0, "a": 0.7},
+        bodies=[{"name": "p", "point": {"mass": 1}}],
+        joints=[
+            {
+                "name": "w",
+                "type": "coordinates",
+                "coordinates": ["s"],
+                "position": ["s*cos(Om*t)", "s*sin(Om*t)", "a*s**2"],
+                "parent": "ground",
+                "child": "p",
+            }
+        ],
+    )
+    found = pendula.linear.stability_over(model, "Om", 1, 6, at={"s": 0}, samples=20)
+    assert found.values == pytest.approx([np.sqrt(2 * 0.7 * 9.81)], rel=1e-8)
+
+
+def test_a_border_at_zero_is_zero() -> None:
+    """m l^2 x'' = -c x' - (m g l + k) x changes its verdict where c changes its sign: at 0, not at 1.2e-16."""
+    model = pendula.Model(
+        name="n",
+        gravity=[0, -9.81, 0],
+        parameters={"c": -0.1},
+        bodies=[{"name": "p", "point": {"mass": 1, "at": [0, -1, 0]}}],
+        joints=[{"name": "x", "type": "revolute", "parent": "ground", "child": "p"}],
+        forces=[{"type": "torsion-spring", "joint": "x", "stiffness": -4.0, "damping": "c"}],
+    )
+    found = pendula.linear.stability_over(model, "c", -1, 1, at={"x": 0})
+    assert list(found.values) == [0.0]

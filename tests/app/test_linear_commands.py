@@ -467,6 +467,12 @@ def test_a_pendulum_stands_on_a_shaken_pivot(pendula, tmp_path):
     assert data["period"] == pytest.approx(2 * math.pi / 100)
 
 
+def test_floquet_prints_the_corrected_state_of_a_periodic_motion(pendula):
+    arguments = ["floquet", *SHAKEN, "-p", "rate=100", "--at", "theta1=170deg", "--close"]
+    assert read(pendula(*arguments, "--json"))["at"]["theta1"] == pytest.approx(math.pi)
+    assert "at time 0     theta1 = 180 deg" in pendula(*arguments).out
+
+
 def test_the_limit_over_the_rate_is_that_of_mathieu(pendula):
     from scipy.optimize import brentq
     from scipy.special import mathieu_a

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from pendula import save
 from pendula.library import mechanisms
 
 WIDTH = 80
@@ -53,6 +54,20 @@ def test_json_holds_forces_by_joint(pendula):
     assert peak["force"] == pytest.approx(max(math.hypot(*x) for x in data["joints"]["pin"]["force_world"]))
     assert data["indeterminate"] == []
     assert data["planar"] is True
+
+
+def test_forces_of_a_coupling_are_listed_by_coordinate(pendula, tmp_path):
+    """Two pulleys: 0.3 N m on the first, I1 = 0.04 and I2 = 0.005 kg m^2, ratio 2; see the tests of reactions."""
+    from tests.analysis.test_reactions import belt
+
+    save(belt(), tmp_path / "belt.toml")
+    arguments = ("reactions", "belt.toml", "--for", "0.1", "--samples", "2")
+    rows = [line.split() for line in pendula(*arguments).out.splitlines()]
+    assert ["bt", "a", "-0.1", "-0.1", "0", "N", "m"] in rows
+    assert ["bt", "b", "0.05", "0.05", "0", "N", "m"] in rows
+    data = json.loads(pendula(*arguments, "--json").out)
+    assert set(data["joints"]) == {"a", "b"}
+    assert data["couplings"]["bt"]["a"] == {"unit": "N m", "values": [pytest.approx(-0.1), pytest.approx(-0.1)]}
 
 
 def test_files_are_written(pendula, tmp_path):

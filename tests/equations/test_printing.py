@@ -323,6 +323,12 @@ def test_text_says_what_names_begin_with():
     assert "4. top: unit quaternion (no multiplier: q' preserves it)" in text
 
 
+def test_a_partial_derivative_by_a_rate_is_no_rate():
+    partial = r"\frac{\partial \mathrm{uc}_{c,x}}{\partial \dot{t}_{1}}"
+    assert latex_name("uc__c_x_per_t1_dot") == rf"\left({partial}\right)"
+    assert latex_name("uc__c_x_per_t1_dot_dt") == rf"\left(\frac{{\mathrm{{d}}}}{{\mathrm{{d}} t}} {partial}\right)"
+
+
 def test_latex_of_bodies_has_the_body_as_index():
     text = print_equations(pendula.derive(pendula.library.double_pendulum(), "maximal"), "latex")
     assert r"\dot{\theta}_{\mathrm{upper}}" in text

@@ -100,6 +100,13 @@ def test_what_urdf_leaves_out_is_noted(tmp_path: Path) -> None:
     same_motion(library.cart_pole(), load_urdf(tmp_path / "cart.urdf", gravity=(0, -9.81, 0)).model)
 
 
+def test_laws_of_inputs_that_mjcf_leaves_out_are_noted(tmp_path: Path) -> None:
+    push = {"type": "generalized", "coordinate": "a", "value": "F"}
+    model = arm().with_changes(inputs={"F": "1.5*sin(3*t)"}, forces=[push])
+    assert any("control its motors by F = 1.5*sin(3*t)" in x for x in export(model, tmp_path / "a.xml").notes)
+    assert not any("motors" in x for x in export(model.with_changes(inputs={"F": 0}), tmp_path / "b.xml").notes)
+
+
 def test_what_mjcf_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
     cases = {
         "prescribed": (library.driven_chain(links=1, coordinates="relative"), "driven"),

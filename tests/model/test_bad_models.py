@@ -323,6 +323,7 @@ FIELDS = [
     Bad("no type", changed('type = "revolute"\naxis', "axis"), SHOULDER, "type", "is missing", "fixed, revolute"),
     Bad("type number", changed('type = "revolute"\naxis', "type = 3\naxis"), SHOULDER, "type", "must be text in quotes, found 3"),
     Bad("misspelt type", joint('type = "sperical"'), HOLD, "type", 'there is no joint type "sperical"', '"spherical"?'),
+    Bad("rolling", joint('type = "rolling"'), HOLD, "type", 'no joint type "rolling": nonholonomic joints', "known are"),
     Bad("hostile type", joint(r'type = "a\n{0}"'), HOLD, "type", r'there is no joint type "a\n{0}"', "known are"),
     Bad("misspelt joint field", changed("axis = [0, 0, 1]", "axes = [0, 0, 1]"), SHOULDER, "axes", "is not a field known here", '"axis"?'),
     Bad("joint without parent", changed('parent = { body = "upper", at = "tip" }\n', ""), ELBOW, "parent", "is missing"),

@@ -328,8 +328,8 @@ def test_with_parameters_gives_a_new_checked_model() -> None:
     [
         ("m-kg-s", "N", "J", "N m", "m/s"),
         ("ft-slug-s", "lb", "ft lb", "ft-lb", "ft/s"),
-        ("mm-t-s", "N", "mm N", "N mm", "mm/s"),
-        ("mm-kg-ms", "kN", "mm kN", "mm-kN", "mm/ms"),
+        ("mm-t-s", "N", "N mm", "N mm", "mm/s"),
+        ("mm-kg-ms", "kN", "kN mm", "kN mm", "mm/ms"),
         ("AU-Msun-yr", "Msun AU/yr^2", "AU Msun AU/yr^2", "AU-Msun AU/yr^2", "AU/yr"),
     ],
 )

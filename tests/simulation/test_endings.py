@@ -51,6 +51,15 @@ def test_a_run_into_a_singular_chart_stops_or_passes_but_never_gives_nonsense() 
         assert run.detail
 
 
+def test_a_motion_without_a_value_at_the_start_is_named() -> None:
+    joint = {"name": "th", "type": "revolute", "parent": "ground", "child": "rod", "motion": "log(t)"}
+    arm = {"name": "q", "type": "revolute", "parent": {"body": "rod", "at": "end"}, "child": "arm"}
+    rods = [{"name": name, "rod": {"mass": 1, "length": 1}} for name in ("rod", "arm")]
+    model = pendula.Model(name="driven", gravity=[0, -9.81, 0], bodies=rods, joints=[joint, arm])
+    with pytest.raises(UsageError, match='motion of "th" is not defined at the start: "log'):
+        pendula.simulate(model, 1.0)
+
+
 def test_a_run_that_starts_singular_is_refused() -> None:
     with pytest.raises(SingularPose, match="theta = 0"):
         pendula.simulate(library_system("spherical-pendulum"), 1.0, initial_state={"theta": 0.0})

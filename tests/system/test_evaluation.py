@@ -234,6 +234,15 @@ def test_a_motion_without_mass_is_refused_naming_it() -> None:
         pendula.compile_system(model)
 
 
+@pytest.mark.parametrize("formulation", ["kane", "maximal"])
+def test_the_joint_of_a_motion_without_mass_is_named(formulation: str) -> None:
+    ball = {"name": "pivot", "type": "spherical", "parent": "ground", "child": "thin"}
+    thin = {"name": "thin", "rod": {"mass": 1, "length": 0.5}}
+    model = pendula.Model(name="thin rod", gravity=[0, 0, -9.81], bodies=[thin], joints=[ball])
+    with pytest.raises(ModelError, match="the bodies that joint pivot moves"):
+        pendula.compile_system(model, formulation)
+
+
 def _ladder(z: float) -> pendula.Model:
     """Two links in the plane z = 0 whose tip is held on a line in the plane of the given z."""
     return library.chain(links=2, start=[1.5, 0.2]).with_changes(

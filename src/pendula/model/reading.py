@@ -72,6 +72,8 @@ FIELDS = (*_PLAIN, *_TABLES, *_LISTS)
 
 _KINDS: dict[str, Registry[Any]] = {"joints": JOINTS, "forces": FORCES}
 """The classes of joints and forces by type."""
+_NONHOLONOMIC = re.compile("roll|knife|skate|wheel|nonholonomic", re.IGNORECASE)
+"""names that models of rolling bodies try"""
 
 
 @dataclass
@@ -269,7 +271,11 @@ def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> b
         problems.append(Problem(label, "type", cause, f"one of {', '.join(types)}"))
     else:
         cause = f"there is no {label.split()[0]} type {quote(kind)}"
-        problems.append(Problem(label, "type", cause, suggestion(kind, types)))
+        if section == "joints" and _NONHOLONOMIC.search(kind):
+            cause += ": nonholonomic joints (rolling without slip, knife edges) are not supported"
+            problems.append(Problem(label, "type", cause, f"known are: {', '.join(types)}"))
+        else:
+            problems.append(Problem(label, "type", cause, suggestion(kind, types)))
     return False
 
 

@@ -41,12 +41,13 @@ class Units:
     @property
     def energy(self) -> str:
         """Unit of energy."""
-        return _ENERGY.get(self.force, {}).get(self.length, f"{self.length} {self.force}")
+        named = self.torque if self.force in ("N", "kN") else f"{self.length} {self.force}"
+        return _ENERGY.get(self.force, {}).get(self.length, named)
 
     @property
     def torque(self) -> str:
         """Unit of torque."""
-        return f"{self.force} {self.length}" if self.force == "N" else f"{self.length}-{self.force}"
+        return f"{self.force} {self.length}" if self.force in ("N", "kN") else f"{self.length}-{self.force}"
 
     def formal(self, text: str) -> str:
         """A unit in the notation of unit packages: products with ``*``, pounds of force as ``lbf``.

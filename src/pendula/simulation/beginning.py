@@ -9,6 +9,7 @@ import numpy as np
 
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.expressions.expression import parse
+from pendula.model.names import ExpressionError
 from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble_holding, not_kept
@@ -40,6 +41,22 @@ def refuse_not_finite(state: State) -> None:
         raise UsageError(f'the initial value of "{bad[0]}" is not finite')
 
 
+def _refuse_undefined_motions(system: System, t: float, vector: Array) -> None:
+    """Raises UsageError if a prescribed motion has no finite value at the start."""
+    values = system.layout.parameter_values(vector) | {"t": t}
+    for joint in system.model.tree:
+        for coordinate, motion in joint.prescribed().items():
+            expression = parse(motion)
+            if not expression.names <= values.keys():
+                continue  # inputs are checked where they are given
+            try:
+                expression.evaluate(values)
+            except ExpressionError as error:
+                raise UsageError(
+                    f'the prescribed motion of "{coordinate}" is not defined at the start: {error}'
+                ) from None
+
+
 def start_state(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> Start:
     """The initial state at time t, projected onto the constraints with the least change.
 
@@ -47,9 +64,10 @@ def start_state(system: System, given: State | Mapping[str, float | str] | None,
     coordinates that had to move by more than rounding.
 
     Raises:
-        UsageError: the state belongs to another system, or is not finite.
+        UsageError: the state belongs to another system, or is not finite; or a prescribed motion is not defined.
         LoopNotClosed: the constraints cannot be satisfied.
     """
+    _refuse_undefined_motions(system, t, vector)
     if isinstance(given, State):
         names, own = (given.layout.coordinates, given.layout.speeds), (system.layout.coordinates, system.layout.speeds)
         joints = (system.in_joints.layout.coordinates, system.in_joints.layout.speeds)

@@ -181,6 +181,8 @@ def _fault(system: System, pose: Pose) -> PendulaError | None:
     mode = np.abs(basis @ modes[:, 0]) / scale / steps
     names = [system.layout.speeds[i].removesuffix("_dot") for i in np.flatnonzero(mode > 0.1 * mode.max())]
     joints = sorted({s.joint for s in system.model.speeds if s.name.removesuffix("_dot") in names})
+    if not joints:  # maximal coordinates have the names of bodies
+        joints = [j.name for j in system.model.tree if any(n.startswith(f"{j.child.body}_") for n in names)]
     what = "motion of " + ", ".join(names)
     advice = f"give mass or inertia to the bodies that joint {', '.join(joints)} moves"
     return ModelError(

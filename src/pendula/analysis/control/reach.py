@@ -98,15 +98,16 @@ class Reach:
         return f"not {self.what}, {'but' if self.enough else 'and not'} {weaker}"
 
     def __str__(self) -> str:
-        by = ", ".join(self.by) or "nothing"
+        lacking = {"controllable": "there are no inputs", "observable": "nothing is measured"}[self.what]
+        by = f" by {', '.join(self.by)}" if self.by else f": {lacking}"
         if self.holds:
             k = int(np.argmin(self.margins))
             weak = " (weakly)" if self.margins[k] < WEAK else ""
             return (
-                f"{self.what}{weak} by {by}; least margin {self.margins[k]:.2g} at "
+                f"{self.what}{weak}{by}; least margin {self.margins[k]:.2g} at "
                 f"{_number(self.eigenvalues[k])} [1/{self.time_unit}]"
             )
-        return "\n".join([f"{self.verdict} by {by}", *(f"  {x.text}" for x in self.lost)])
+        return "\n".join([f"{self.verdict}{by}", *(f"  {x.text}" for x in self.lost)])
 
 
 def controllability(linear: LinearModel) -> Reach:

@@ -17,6 +17,8 @@ from pendula.analysis.fit.result import Fit, FitSeries
 from pendula.arguments import read_count, read_name_or_names, read_names, read_number, read_table, shortly
 from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
+from pendula.model.expressions.expression import parse
+from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
 from pendula.simulation.readings import ENERGIES, acceleration_names
@@ -33,6 +35,8 @@ MOST_ITERATIONS = 1_000_000
 REWEIGHTS = 3
 """how often noise levels of several columns are estimated again"""
 CONVERGED = 1e-10
+NEAR_ZERO = 1e-4
+"""values below this part of the first guess count as zero, so that changes relative to them mean nothing"""
 _INITIAL = re.compile(r"^\s*(?P<of>\w+)\s*\(\s*0\s*\)\s*$")
 
 
@@ -64,7 +68,8 @@ def fit(
         guess: first values by name; default: those of the model.
         initial_state: known initial values by name; a list has one for each experiment. Closed loops keep these and
             the trial values, and move others as at the start of a run.
-        bounds: (low, high) by name, None for no bound. Default: a parameter that starts above zero stays above.
+        bounds: (low, high) by name, None for no bound. Default: a parameter that starts above zero stays above, unless
+            it is a product of inertia.
         sigma: standard deviation of the noise, by column or one for all. Default: estimated for each column.
         ignore: columns to leave out.
         tol: tolerance of the integration.
@@ -181,10 +186,11 @@ class _Problem:
             if name not in self.names:
                 raise UsageError(f'bounds: "{name}" is not fitted; {suggestion(name, self.names)}')
         low, high = np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
+        signed = _products_of_inertia(self.system.model)
         for k, u in enumerate(self.unknowns):
             if u.name in self.bounds:
                 low[k], high[k] = self._pair(u.name)
-            elif u.experiment is None and self.first[k] > 0:
+            elif u.experiment is None and self.first[k] > 0 and u.of not in signed:
                 low[k] = 0.0
             if not low[k] < high[k]:
                 raise UsageError(f'bounds of "{u.name}" must increase, found {self.bounds[u.name]}')
@@ -317,8 +323,9 @@ class _Problem:
         if found is None:
             raise ComputationError("no motion was found with the last values of the fit")
         values, J, r = x * self.scales, self.jacobian(x), self.residuals(x)
-        size = np.where(values != 0, np.abs(values), self.scales)
-        relative = [u.experiment is None and v != 0 for u, v in zip(self.unknowns, values, strict=True)]
+        proper = np.abs(values) > NEAR_ZERO * self.scales
+        size = np.where(proper, np.abs(values), self.scales)
+        relative = [u.experiment is None and bool(some) for u, some in zip(self.unknowns, proper, strict=True)]
         known = identify(J / self.scales * size, self.names, relative)
         dof = self.count - len(self.names)
         scatter = 1.0 if self.sigma is not None else float(r @ r) / dof
@@ -346,6 +353,16 @@ class _Problem:
             unknowns=tuple((u.of, u.experiment) for u in self.unknowns), system=self.system,
             left_out=tuple(dict.fromkeys(name for one in self.setups for name in one.data.left_out)),
         )  # fmt: skip
+
+
+def _products_of_inertia(model: Model) -> set[str]:
+    """Parameters that alone make up a product of inertia of some body, which may have either sign."""
+    found: set[str] = set()
+    for body in model.bodies:
+        inertia = body.mass_properties().inertia
+        entries = [parse(inertia[i][j]).names for i in range(3) for j in range(3) if i != j]
+        found = found.union(*(names for names in entries if len(names) == 1))
+    return found
 
 
 def _length(system: System, name: str) -> str:

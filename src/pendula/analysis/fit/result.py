@@ -156,7 +156,7 @@ class Fit:
                 if abs(r[i, j]) > CORRELATED:
                     pair = f"{self.names[j]} and {self.names[i]}"
                     found.append(f"{pair} are correlated by {r[i, j]:.3f}: the data hardly distinguish them")
-        found += [f"{name} ended at a bound" for name in self.at_bounds]
+        found += [f"{name} ended at a bound: the best value may lie beyond it" for name in self.at_bounds]
         if self.left_out:
             found.append(f"columns that Pendula computed from the states were left out: {', '.join(self.left_out)}")
         if self.known_noise:

@@ -266,11 +266,25 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
             one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
             size = max(float(np.abs(x).max(initial=1e-300)) for x in (one, other, there))  # may vanish exactly here
             size = max(size, {"C": damping, "K": stiffness}.get(name, 0.0))
-            if not float(np.abs(one - other).max(initial=0.0)) <= CHANGING * size:
+            change = float(np.abs(one - other).max(initial=0.0))
+            if not change <= CHANGING * size and name == "K":  # its terms may cancel here: compare with one of them
+                size = max(size, _potential_stiffness(system, point))
+            if not change <= CHANGING * size:
                 raise UsageError(
                     f"the forces balance here, but the coefficients of small motion ({name}) depend on time.\n"
                     "  Try: floquet(...) if the driving is periodic."
                 )
+
+
+def _potential_stiffness(system: System, point: Equilibrium) -> float:
+    """A typical stiffness of the potential alone, without the inertia of prescribed motions: by second differences."""
+    steps = 0.1 * np.diag(frame_of(system).steps)
+    still, largest = np.zeros(len(steps)), 0.0
+    for step in steps:
+        ways = [moved(system, point.q, way * step, 1.0, point.parameters) for way in (-1.0, 0.0, 1.0)]
+        left, here, right = (system.energies(q, still, parameters=point.parameters).potential for q in ways)
+        largest = max(largest, abs(float(left - 2 * here + right)) / float(step.max()) ** 2)
+    return largest
 
 
 def _terms_later(system: System, point: Equilibrium, t: float) -> Terms:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pendula.analysis.reactions.couplings import coupling_forces
 from pendula.analysis.reactions.freedoms import DEPENDENT, Freedoms
 from pendula.analysis.reactions.limits import near_singular, with_limits
 from pendula.equations.derive import cannot
@@ -127,7 +128,8 @@ class Reactions(Tabular):
 
     Forces and torques act from the parent side on the child side, at the child side's point. They exclude springs,
     friction and other loads along the free directions (motion subspace) of a joint. They include the drive force of a
-    prescribed motion, which ``motors`` also lists separately.
+    prescribed motion, which ``motors`` also lists separately. A coupling has no sides: it acts inside the joints whose
+    coordinates it uses, so ``couplings`` has its generalized force on each of them, and ``joints`` omits it.
 
     Example:
         >>> import pendula
@@ -149,6 +151,10 @@ class Reactions(Tabular):
     motors: Mapping[str, Array]
     """prescribed motion -> its drive force or torque over time (for explicit time in a chart: power)"""
     motor_units: Mapping[str, str]
+    couplings: Mapping[str, Mapping[str, Array]]
+    """coupling -> coordinate -> its force or torque on that coordinate over time; nan where indeterminate"""
+    coupling_units: Mapping[str, str]
+    """coordinate -> unit of the force or torque of couplings on it"""
     indeterminate: tuple[Indeterminate, ...]
     planar: bool
     """whether motion and loads stay in the x-y plane, so that Fz, Tx and Ty are zero"""
@@ -164,6 +170,8 @@ class Reactions(Tabular):
     units: Units
 
     def __getitem__(self, joint: str) -> JointReaction:
+        if joint in self.couplings:
+            raise UsageError(f'"{joint}" is a coupling, which acts on coordinates; its forces are couplings["{joint}"]')
         if joint not in self.joints:
             raise UsageError(f'there is no joint "{joint}"; known are {", ".join(self.joints)}')
         k = self.joints.index(joint)
@@ -190,7 +198,20 @@ class Reactions(Tabular):
             f"{self.model}: reactions of {counted(len(self.joints), 'joint')} at {counted(len(self), 'time')}, "
             f"by {self.formulation}"
         ]
-        return "\n".join([*lines, *(f"  {peak}" for peak in self.peaks[:12])])
+        lines += [f"  {peak}" for peak in self.peaks[:12]]
+        for name, forces in self.couplings.items():
+            parts = [f"{most} on {coordinate}" for coordinate, most in self._largest_of_coupling(forces).items()]
+            lines.append(f"  {name} (coupling): at most {', '.join(parts)}")
+        return "\n".join(lines)
+
+    def _largest_of_coupling(self, forces: Mapping[str, Array]) -> dict[str, str]:
+        """Coordinate -> the force or torque of largest size, with its sign and unit."""
+        found = {}
+        for name, values in forces.items():
+            known = np.all(np.isfinite(values))
+            most = f"{values[np.argmax(np.abs(values))]:.4g} {self.coupling_units[name]}" if known else "not determined"
+            found[name] = most.rstrip()
+        return found
 
 
 def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
@@ -227,8 +248,9 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     q, v = solver.in_joints.place(*run.joints, t, parameters=p)
     if not len(t):
         raise UsageError("the run stored no states, so there are no reactions")
-    names = tuple(x.joint for x in solver.equations.transmitted)
-    carried = joint_wrenches(solver, q, v, t, parameters=p)
+    sided = [k for k, x in enumerate(solver.equations.transmitted) if solver.model.joint(x.joint).has_sides]
+    names = tuple(solver.equations.transmitted[k].joint for k in sided)
+    carried = Wrenches(*(x[:, sided] for x in joint_wrenches(solver, q, v, t, parameters=p)))
     freedoms = Freedoms(solver.in_joints.system, run.joints[0], t, p)
     force, torque = across_freedoms(freedoms, names, carried)
     axes = np.stack([freedoms.children[name].R for name in names], axis=1)
@@ -239,6 +261,9 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     planar = freedoms.planar and not _loads_across(force, torque, freedoms.length)
     notes = _blank(in_axes, names, axes, freedoms, in_plane=planar)
     motors, motor_units = _motors(solver, t, q, v, p)
+    couplings, kinds = coupling_forces(solver.in_joints.system, *run.joints, t, p)
+    notes += _undetermined(couplings)
+    units = solver.model.unit_names
     return Reactions(
         t=t,
         joints=names,
@@ -249,6 +274,8 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
         points=np.stack([freedoms.children[name].point for name in names], axis=1),
         motors=motors,
         motor_units=motor_units,
+        couplings=couplings,
+        coupling_units={name: motor_unit(kind, units) for name, kind in kinds.items()},
         indeterminate=notes,
         planar=planar,
         length=freedoms.length,
@@ -256,7 +283,7 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
         formulation=solver.equations.formulation,
         simulated_by=run.system.formulation,
         model=solver.model.name,
-        units=solver.model.unit_names,
+        units=units,
     )
 
 
@@ -316,6 +343,17 @@ def _blank(
     return tuple(notes)
 
 
+def _undetermined(couplings: Mapping[str, Mapping[str, Array]]) -> tuple[Indeterminate, ...]:
+    """The forces of couplings that the equations leave open."""
+    why = "the condition of the coupling follows from those of other closing joints, which can share its force"
+    return tuple(
+        Indeterminate(name, f"force on {coordinate}", why)
+        for name, forces in couplings.items()
+        for coordinate, values in forces.items()
+        if np.isnan(values).any()
+    )
+
+
 def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> tuple[dict[str, Array], dict[str, str]]:
     """The drive force or torque of every prescribed motion, and its unit."""
     drives = system.drives
@@ -330,7 +368,7 @@ def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> 
 
 
 def motor_unit(kind: str, units: Units) -> str:
-    """The unit of the drive force of a prescribed motion; empty if the unit of the motion is not known."""
+    """The unit of a generalized force on a coordinate of a kind, such as the drive force of a prescribed motion."""
     return {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}.get(kind, "")
 
 

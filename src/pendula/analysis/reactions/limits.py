@@ -58,6 +58,10 @@ def with_limits(run: Trajectory, near: Array, forces: Callable[[Trajectory], Rea
     base = forces(_at(run, regular))
     arrays = {name: _spread(getattr(base, name), regular) for name in FIELDS}
     motors = {name: _spread(values, regular) for name, values in base.motors.items()}
+    couplings = {
+        name: {coordinate: _spread(values, regular) for coordinate, values in acting.items()}
+        for name, acting in base.couplings.items()
+    }
     unbounded: list[Indeterminate] = []
     for k in np.unique(near[~regular]):
         at, here = float(run.events["singular pose"].t[k]), near == k
@@ -67,6 +71,9 @@ def with_limits(run: Trajectory, near: Array, forces: Callable[[Trajectory], Rea
             arrays[name][here] = _extended(getattr(around, name), x)
         for name in motors:
             motors[name][here] = _extended(around.motors[name], x)
+        for name, acting in couplings.items():
+            for coordinate, values in acting.items():
+                values[here] = _extended(around.couplings[name][coordinate], x)
         size = np.linalg.norm(around.force_world, axis=2)
         grows = np.maximum(size[2], size[3]) > GROWS * np.maximum(size[0], size[5]) + 1e-9 * base.largest
         for j in np.flatnonzero(grows):
@@ -74,7 +81,8 @@ def with_limits(run: Trajectory, near: Array, forces: Callable[[Trajectory], Rea
                 arrays[name][here, j] = np.nan
             why = f"it grows without bound towards the singular pose at t = {at:.6g} {run.layout.time_unit}"
             unbounded.append(Indeterminate(base.joints[j], "force", why))
-    return replace(base, t=run.t, **arrays, motors=motors, indeterminate=(*base.indeterminate, *unbounded))
+    notes = (*base.indeterminate, *unbounded)
+    return replace(base, t=run.t, **arrays, motors=motors, couplings=couplings, indeterminate=notes)
 
 
 def _at(run: Trajectory, chosen: Array) -> Trajectory:

@@ -406,6 +406,8 @@ class _Study:
     def result(self, edges: list[_Edge], count: int) -> StabilityRanges:
         """Verdicts at the edges and between them."""
         low, high = self.samples[0].value, max(s.value for s in self.samples)
+        rounding = 1e-14 * (high - low)
+        edges = [e if abs(e.value) > rounding else replace(e, value=0.0) for e in edges]
         ranges = [self._range(a, b) for a, b in pairwise([low, *(e.value for e in edges), high])]
         critical, kept = [], [ranges[0]]
         for edge, after in zip(edges, ranges[1:], strict=True):

@@ -17,9 +17,11 @@ import numpy as np
 
 from pendula.analysis.symmetry.geometry import Geometry, Unknown, axis_of_symmetry, cross, on_line, parallel
 from pendula.model.bodies import GROUND
+from pendula.model.expressions.expression import parse
 from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.coordinates import JointCoordinates
+from pendula.model.joints.rows import Coupled
 from pendula.model.joints.spherical import Orientation
 from pendula.model.joints.steps import Shift, Slide, Turn
 from pendula.model.model import Model
@@ -94,8 +96,8 @@ def find_symmetries(model: Model, values: Mapping[str, float] | None = None) -> 
 
 @lru_cache(maxsize=64)
 def _found(model: Model, values: tuple[tuple[str, float], ...]) -> tuple[Symmetry, ...]:
-    if any(joint.armature for joint in model.tree) or not all(j.has_sides for j in model.closures):
-        return ()  # momenta of rotors are not among those of the bodies, and couplings tie coordinates
+    if any(joint.armature for joint in model.tree):
+        return ()  # momenta of rotors are not among those of the bodies
     geometry = _with_inputs(model, dict(values))
     found: list[Symmetry] = []
     for part in _parts(model):
@@ -152,7 +154,7 @@ def _actions(model: Model) -> list[Action]:
 
 
 def _acting(geometry: Geometry) -> Iterator[Action]:
-    """All actions but those that are zero, such as an input of value 0."""
+    """All actions but those that are zero, such as an input of value 0, and the forces of couplings on coordinates."""
     for action in _actions(geometry.model):
         entries = getattr(action, "vector", None) or (getattr(action, "value", 1.0),)
         try:
@@ -160,6 +162,11 @@ def _acting(geometry: Geometry) -> Iterator[Action]:
                 yield action
         except Unknown:
             yield action
+    coordinates = {c.name for c in geometry.model.coordinates}
+    for joint in geometry.model.closures:
+        for row in joint.rows():
+            if isinstance(row, Coupled):
+                yield from (OnCoordinate(name, row.value) for name in sorted(parse(row.value).names & coordinates))
 
 
 # --- turns of a part about a fixed axis -----------------------------------------------------------------------
@@ -290,7 +297,9 @@ def _turn_undisturbed(geometry: Geometry, part: _Part, axis: Array, point: Array
         elif isinstance(action, Push) and action.body in part.bodies:
             if not _along(geometry, action, axis):
                 return False
-        elif not _is_inside(geometry.model, action, part, coordinate):
+        elif not _is_inside(geometry.model, action, part, coordinate) or (
+            not coordinate and _turns_along(geometry.model, action, part)
+        ):
             return False
     return True
 
@@ -311,10 +320,19 @@ def _is_inside(model: Model, action: Action, part: _Part, coordinate: str) -> bo
         named = action.coordinate if isinstance(action, Across) else None
         return bool(coordinate) and named not in (None, coordinate)
     if isinstance(action, OnCoordinate):
+        if coordinate:
+            return action.coordinate not in (coordinate, f"{coordinate}_dot")
         owner = next((c.joint for c in (*model.coordinates, *model.speeds) if c.name == action.coordinate), "")
-        return owner not in roots or (bool(coordinate) and action.coordinate not in (coordinate, f"{coordinate}_dot"))
+        return owner not in roots
     body = getattr(action, "body", "")
     return bool(body) and body not in part.bodies
+
+
+def _turns_along(model: Model, action: Action, part: _Part) -> bool:
+    """Whether an action is on a coordinate that changes in a turn: an absolute angle, or a place in world axes."""
+    inside = [j for j in model.tree if j.child.body in part.bodies]
+    turned = [j.coordinate_names() for j in inside if j.absolute_turn() or isinstance(j, JointCoordinates)]
+    return isinstance(action, OnCoordinate) and any(action.coordinate.removesuffix("_dot") in x for x in turned)
 
 
 def _closes_to_ground(model: Model, part: _Part) -> bool:

@@ -34,7 +34,7 @@ class Integral:
         meaning: what it is, in words.
         formula: how it is computed; for a cyclic coordinate of a small mechanism its momentum as an expression.
         unit: its unit.
-        coordinate: the cyclic coordinate whose momentum it is (up to its sign); empty if there is none.
+        coordinate: the cyclic coordinate whose momentum it is, up to its sign; empty if there is none.
         symmetry: the motion that leaves the mechanism unchanged; None for the energy.
 
     Example:
@@ -163,8 +163,9 @@ def integrals(system: AnySystem, *, parameters: Parameters = None) -> Integrals:
           E: energy = T + V
     """
     found = system_of(system, "integrals")
-    values = found.layout.parameter_values(parameter_vector(found, parameters))
-    entries = [_written(found.model, one) for one in momenta(found.model, values)]
+    vector = parameter_vector(found, parameters)
+    values = found.layout.parameter_values(vector)
+    entries = [_written(found, one, vector) for one in momenta(found.model, values)]
     if not found.has_power and not found.drives:
         entries.append(Integral("E", "energy", "T + V", found.model.unit_names.energy))
     return Integrals(tuple(entries), found)
@@ -204,14 +205,26 @@ def _integral(model: Model, symmetry: Symmetry, taken: dict[str, int]) -> Integr
     return Integral(name, meaning, formula, turning, symmetry.coordinate, symmetry)
 
 
-def _written(model: Model, one: Integral) -> Integral:
+def _written(system: System, one: Integral, parameters: Array) -> Integral:
     """The integral with the momentum of its cyclic coordinate as an expression, if the mechanism is small."""
-    if not one.coordinate or len(model.speeds) > MOST_WRITTEN or model.closures:
+    model = system.model
+    if not one.coordinate or len(model.speeds) > MOST_WRITTEN or any(j.has_sides for j in model.closures):
         return one
     from pendula.equations.cyclic.routh import momentum_text
     from pendula.equations.derive import derive
 
-    return replace(one, formula=momentum_text(derive(model, "lagrange"), one.coordinate) or one.formula)
+    sign = _sign(system.in_joints.system, one, parameters)
+    return replace(one, formula=momentum_text(derive(model, "lagrange"), one.coordinate, sign) or one.formula)
+
+
+def _sign(system: System, one: Integral, parameters: Array) -> int:
+    """1 if the cyclic coordinate moves the bodies along the axis of the symmetry, -1 if against it."""
+    q = system.initial_state().q
+    q = q + np.random.default_rng(0).uniform(0.1, 0.4, size=q.size)  # away from poles of the chart
+    v = np.zeros(len(system.layout.speeds))
+    rest = _parts(system, one, q, v, 0.0, parameters)[0].sum()
+    v[system.layout.speeds.index(f"{one.coordinate}_dot")] = 1.0
+    return -1 if _parts(system, one, q, v, 0.0, parameters)[0].sum() < rest else 1
 
 
 def _parts(system: System, one: Integral, q: Array, v: Array, t: Any, parameters: Array) -> tuple[Array, Array]:

@@ -21,8 +21,9 @@ from pendula.words import picked
 def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:
     """Forces and torques at every joint of MODEL along its motion.
 
-    Each is the constraint wrench that the parent side exerts on the child side, without springs and friction along
-    the joint's free directions. Exits with 1 if the run had to stop early or is not to be trusted.
+    Each is the constraint wrench that the parent side exerts on the child side, without springs and friction along the joint's
+    free directions; couplings are listed with their force on each coordinate. Exits with 1 if the run had to stop early
+    or is not to be trusted.
     """
     paths = {"-o": opt.file_of(output, "-o", "Reactions"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     run, _ = perform(**options, engine="symbolic", quiet=as_json)
@@ -65,6 +66,10 @@ def reactions_data(found: Any, run: Any) -> dict[str, Any]:
         "joints": joints,
         "peaks": [picked(peak, "joint force force_at torque torque_at") for peak in found.peaks],
         "motors": {n: {"unit": found.motor_units[n], "values": x.tolist()} for n, x in found.motors.items()},
+        "couplings": {
+            name: {c: {"unit": found.coupling_units[c], "values": x.tolist()} for c, x in forces.items()}
+            for name, forces in found.couplings.items()
+        },
         "indeterminate": [picked(x, "joint component why") for x in found.indeterminate],
         "notes": [opt.in_options(note) for note in run.notes],
     }

@@ -135,24 +135,32 @@ def floquet_command(
         from pendula.analysis.driven.floquet import floquet
 
         found = floquet(asked.system, **settings)
+    from pendula.present.words.equilibria import state_words
     from pendula.present.words.verdicts import floquet_text
 
     wrote = draw(found, path)
     if as_json:
         echo_json({"model": asked.model.name} | found.as_dict())
     else:
-        lines = [*_floquet_head(asked, where), "", floquet_text(found)]
+        lines = [*_floquet_head(asked, state_words(found.state.layout, found.state.as_dict())), "", floquet_text(found)]
         click.echo("\n".join([*lines, *wrote]))
     if not found.stable:
         sys.exit(1)
 
 
-def _floquet_head(asked: Asked, where: dict[str, float]) -> list[str]:
+def _floquet_head(asked: Asked, start: str) -> list[str]:
+
+    return [heading(f"{asked.model.name}: Floquet multipliers"), "", *facts_lines([("at time 0", start)])]
+
+
+def _given_words(asked: Asked, where: dict[str, float], close: bool) -> str:
+    """The state that was given for all values of a parameter, and whether it is corrected at each of them."""
     from pendula.present.words.equilibria import named_values
 
-    start = named_values(where, asked.system.in_joints.layout.units) or "all coordinates and speeds zero"
-    others = ", others zero" if where and len(where) < len(asked.system.in_joints.layout.coordinates) else ""
-    return [heading(f"{asked.model.name}: Floquet multipliers"), "", *facts_lines([("at time 0", start + others)])]
+    layout = asked.system.in_joints.layout
+    given = named_values(where, layout.units) or "all coordinates and speeds zero"
+    others = ", others zero" if where and len(where) < len(layout.coordinates) else ""
+    return f"near {given}{others}, corrected so that the motion is periodic" if close else given + others
 
 
 def _floquet_over(asked: Asked, over: str, samples: int, settings: dict[str, Any], path: Any, as_json: bool) -> None:
@@ -166,5 +174,6 @@ def _floquet_over(asked: Asked, over: str, samples: int, settings: dict[str, Any
     if as_json:
         echo_json({"model": asked.model.name, "at": settings["at"]} | floquet_over_data(found))
     else:
-        lines = [*_floquet_head(asked, settings["at"]), "", floquet_over_text(found)]
+        given = _given_words(asked, settings["at"], settings["close"])
+        lines = [*_floquet_head(asked, given), "", floquet_over_text(found)]
         click.echo("\n".join([*lines, *wrote]))

@@ -143,18 +143,22 @@ def routh_equations(eq: Equations, cyclic: Sequence[str], model: Model, *, follo
     )
 
 
-def momentum_text(eq: Equations, coordinate: str) -> str:
-    """The momentum of a coordinate as a formula; empty if it is too long to read."""
+def momentum_text(eq: Equations, coordinate: str, sign: int = 1) -> str:
+    """The momentum of a coordinate times a sign as a formula; empty if it is too long to read.
+
+    The rates of prescribed motions carry momentum, too; the mass matrix is symmetric, so their rows give these columns.
+    """
     from pendula.equations.printing.tidy import tidy
 
     k = [s.name for s in eq.speeds].index(f"{coordinate}_dot")
     terms = [x * eq.v[j] for i, j, x in entries(eq.M) if i == k]
+    terms += [x * eq.drives[d].rate for d, j, x in entries(eq.drive_M) if j == k]
     table: dict[Any, Any] = {}
     for symbol, expression in eq.definitions:
         table[symbol] = substituted(expression, table)
         if len(str(table[symbol])) > LARGEST:
             return ""
-    found = se.expand(substituted(total(terms), table))
+    found = se.expand(sign * substituted(total(terms), table))
     if len(str(found)) > LARGEST:
         return ""
     import sympy

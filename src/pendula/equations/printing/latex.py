@@ -67,6 +67,10 @@ class _Latex:
         below = ",".join(x if len(x) == 1 or x.isdigit() else self._letter(x) for x in indices)
         return f"{text}_{{{below}}}" if below else text
 
+    def partial(self, of: str, by: str, *, rate: bool) -> str:
+        time = r"\frac{\mathrm{d}}{\mathrm{d} t} " if rate else ""
+        return self.fenced(time + self.fraction(rf"\partial {of}", rf"\partial {by}"))
+
     def _letter(self, stem: str) -> str:
         return rf"\{stem}" if stem in GREEK else stem if len(stem) == 1 else rf"\mathrm{{{stem}}}"
 

@@ -85,6 +85,11 @@ class _MathML:
         index = below[0] if len(below) == 1 else f"<mrow>{'<mo>,</mo>'.join(below)}</mrow>"
         return f"<msub>{text}{index}</msub>"
 
+    def partial(self, of: str, by: str, *, rate: bool) -> str:
+        time = "<mfrac><mi>d</mi><mrow><mi>d</mi><mi>t</mi></mrow></mfrac>" if rate else ""
+        above, below = (f"<mrow><mo>∂</mo>{x}</mrow>" for x in (of, by))
+        return self.fenced(time + self.fraction(above, below))
+
     def _word(self, text: str) -> str:
         return f"<mn>{text}</mn>" if text.isdigit() else f"<mi>{escape(GREEK.get(text, text))}</mi>"
 

@@ -28,6 +28,9 @@ class Notation(Protocol):
     def symbol(self, letter: str, indices: Sequence[str], *, dotted: bool = False) -> str:
         """A letter (or word) with indices."""
 
+    def partial(self, of: str, by: str, *, rate: bool) -> str:
+        """A partial derivative in parentheses, or its time derivative."""
+
     def number(self, digits: str, exponent: str = "") -> str:
         """Digits without sign, times a power of ten."""
 
@@ -95,9 +98,12 @@ class Writer:
         self.notation, self.eq, self._spell = notation, eq, spell
 
     def name(self, name: str) -> str:
-        """A name of the equations."""
+        """A name of the equations; ``uc__c_x_per_t1_dot`` is the partial derivative of ``uc__c_x`` by ``t1_dot``."""
         if self._spell is not None:
             return self._spell(name)
+        of, mark, by = name.rpartition("_per_")
+        if mark and "__" in of:
+            return self.notation.partial(self.name(of), self.name(by.removesuffix("_dt")), rate=by.endswith("_dt"))
         letter, indices, dotted = parts_of_name(name, self.eq)
         return self.notation.symbol(letter, indices, dotted=dotted)
 

@@ -186,7 +186,7 @@ class _Names:
             return self._plain(f"{letter}_{found[1]}_{found[3]}")
         if name.endswith("__ddot"):
             return _dotted(self._plain(name.removesuffix("__ddot") + "_dot"))
-        if name.endswith("_dt") and "__" in name:  # a time derivative at constant speeds
+        if name.endswith("_dt") and "__" in name and "_per_" not in name:  # a time derivative at constant speeds
             return _dotted(self(name.removesuffix("_dt")))
         letter, mark, rest = name.partition("__")
         return self._plain(f"{_LETTERS[letter]}{rest}" if mark and letter in _LETTERS else name)

@@ -62,6 +62,9 @@ class _Writer:
         unused = [name for name in self.model.inputs if not any(m.get("name") == name for m in self.motors)]
         if unused:
             self.notes.append(f"inputs that no force uses are left out: {', '.join(unused)}")
+        laws = [f"{name} = {law}" for name, law in self.model.inputs.items() if name not in unused and law != 0]
+        if laws:
+            self.notes.append(f"MJCF holds no laws of inputs: control its motors by {', '.join(laws)}")
         self.root.extend(x for x in (self.tendons, self.motors, self.equality) if len(x))
         self._initial()
         ElementTree.indent(self.root)

@@ -12,7 +12,7 @@ from pendula.present.notebook.elements import card, facts, framed, grid, notes, 
 from pendula.present.pictures.results import PLAYER_HEIGHT
 from pendula.present.pictures.scenery.scenes import scene_of
 from pendula.present.player.page import animation_html
-from pendula.present.words.reactions import peak_rows, reaction_notes
+from pendula.present.words.reactions import coupling_rows, peak_rows, reaction_notes
 from pendula.present.words.runs import ensemble_facts, level_rows, outcome_rows, run_facts
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.trajectory import Trajectory
@@ -79,4 +79,6 @@ def show_reactions(found: Reactions) -> str:
     """The largest force and torque of every joint, and both over time."""
     tables = [grid(heads, rows) for heads, rows in (peak_rows(found, "force"), peak_rows(found, "torque"))
               if any(row[1] != 0 for row in rows)]  # fmt: skip
+    if found.couplings:
+        tables.append(grid(*coupling_rows(found)))
     return card(f"{found.model}: reactions", *tables, picture_of(found), notes(reaction_notes(found)))

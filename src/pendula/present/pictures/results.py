@@ -163,7 +163,7 @@ def plot_reaction(found: JointReaction) -> Any:
 
 
 def plot_reactions(found: Reactions) -> Any:
-    """A figure of the magnitudes of forces and torques by joint, then of drive forces, by unit."""
+    """A figure of the magnitudes of forces and torques by joint, then of drive forces and couplings, by unit."""
     units = found.units
     joints = [found[name] for name in found.joints]
     floor = ROUNDING * found.largest  # rounding errors relative to the largest are drawn as 0
@@ -181,6 +181,10 @@ def plot_reactions(found: Reactions) -> Any:
     for name, values in found.motors.items():
         unit = found.motor_units[name]
         panels.setdefault(labelled("motor", unit), {})[name] = values
+    for name, forces in found.couplings.items():
+        for coordinate, values in forces.items():
+            label = labelled("coupling", found.coupling_units[coordinate])
+            panels.setdefault(label, {})[f"{name} on {coordinate}"] = values
     note = f"; {len(found.indeterminate)} components not determined, not drawn" if found.indeterminate else ""
     series = ForceSeries(
         title=f"{found.model}: reactions",

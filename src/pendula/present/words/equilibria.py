@@ -12,6 +12,7 @@ from pendula.analysis.equilibria.find import Equilibria
 from pendula.analysis.linear.frame import displacement_name
 from pendula.present.words.tables import facts_lines, number, table, wrapped
 from pendula.present.words.units import in_degrees, labelled
+from pendula.system.layout import Layout
 from pendula.system.system import System
 from pendula.words import picked
 
@@ -40,7 +41,11 @@ def shown_value(value: float, unit: str) -> tuple[float, str]:
 
 def place(system: System, one: Equilibrium) -> str:
     """Coordinates of an equilibrium, ``theta1 = 180 deg, theta2 = 0 deg``, and constant rates of a steady motion."""
-    layout, values = system.in_joints.layout, joint_values(system, one)
+    return state_words(system.in_joints.layout, joint_values(system, one))
+
+
+def state_words(layout: Layout, values: Mapping[str, float]) -> str:
+    """Coordinates with their values, and the speeds that are not zero."""
     rates = {n: values[n] for n in layout.speeds if values[n]}
     if len(layout.coordinates) <= NAMED:
         return named_values({n: values[n] for n in layout.coordinates} | rates, layout.units)

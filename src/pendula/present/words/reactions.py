@@ -1,4 +1,4 @@
-"""Joint reactions as text: largest values of each joint, drive forces, and indeterminate components."""
+"""Joint reactions as text: largest values of each joint, drive forces, couplings, and indeterminate components."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ def reactions_text(found: Reactions) -> str:
     blocks = [_peaks(found, "force", units.force), _peaks(found, "torque", units.torque)]
     if found.motors:
         blocks.append(_motors(found))
+    if found.couplings:
+        heads, rows = coupling_rows(found)
+        blocks.append(table(rows, heads, align="llrrrl"))
     blocks += [wrapped(note) for note in reaction_notes(found)]
     return "\n\n".join(blocks)
 
@@ -62,6 +65,20 @@ def _motors(found: Reactions) -> str:
     return table(rows, ["prescribed motion needs", "least", "most", f"largest at [{found.units.time}]", "unit"])
 
 
+def coupling_rows(found: Reactions) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows of the forces of couplings on coordinates: the least and the most of each over time."""
+    rows: list[list[Any]] = []
+    for name, forces in found.couplings.items():
+        for coordinate, values in forces.items():
+            unit = found.coupling_units[coordinate]
+            if not np.all(np.isfinite(values)):
+                rows.append([name, coordinate, "not determined", None, None, unit])
+                continue
+            k = int(np.argmax(np.abs(values)))
+            rows.append([name, coordinate, float(values.min()), float(values.max()), float(found.t[k]), unit])
+    return ["coupling", "acts on", "least", "most", f"largest at [{found.units.time}]", "unit"], rows
+
+
 def reaction_notes(found: Reactions) -> list[str]:
     """Notes on where forces act, and which components are indeterminate."""
     notes = [
@@ -70,6 +87,11 @@ def reaction_notes(found: Reactions) -> list[str]:
     ]
     if found.formulation != found.simulated_by:
         notes[0] += f" Forces by {found.formulation}, motion by {found.simulated_by}."
+    if found.couplings:
+        notes.append(
+            "A coupling acts inside the joints whose coordinates it uses: its generalized force on each coordinate is "
+            "listed, and the forces in the joints do not contain it."
+        )
     groups: dict[str, dict[str, list[str]]] = {}
     for item in found.indeterminate:
         component, _, axes = item.component.partition(", ")

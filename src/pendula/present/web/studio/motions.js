@@ -114,9 +114,14 @@ function makeReactions(host, tools) {
     const rows = result.peaks.map((/** @type {any} */ p) => [
       p.joint, `${shown(p.force)} ${force}`, `${short(p.force_at, 3)} ${time}`, `${shown(p.torque)} ${torque}`,
     ]);
+    const largest = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a, 0);
+    const coupled = Object.entries(result.couplings).flatMap(([name, forces]) => Object.entries(forces).map(
+      ([on, of]) => [name, on, `${short(largest(of.values), 4)} ${of.unit}`],
+    ));
     out.replaceChildren(staleNote(tools, job), strip.panel, tableOf(
       ["joint", "largest force", "at", "largest torque"], rows,
     ),
+      ...(coupled.length ? [tableOf(["coupling", "acts on", "largest"], coupled)] : []),
       ...notesOf([
         ...result.indeterminate.map((/** @type {any} */ x) => `${x.joint}, ${x.component}: ${x.why}`), ...result.doubts,
       ]));
