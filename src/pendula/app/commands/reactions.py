@@ -21,9 +21,9 @@ from pendula.words import picked
 def reactions_command(output: str | None, plot_file: str | None, as_json: bool, **options: Any) -> None:
     """Forces and torques at every joint of MODEL along its motion.
 
-    Each is the constraint wrench that the parent side exerts on the child side, without springs and friction along the joint's
-    free directions; couplings are listed with their force on each coordinate. Exits with 1 if the run had to stop early
-    or is not to be trusted.
+    Each is the constraint wrench that the parent side exerts on the child side, without springs and friction along
+    the joint's free directions; couplings are listed with their force on each coordinate. Exits with 1 if the run had
+    to stop early or cannot be trusted.
     """
     paths = {"-o": opt.file_of(output, "-o", "Reactions"), "--plot": opt.file_of(plot_file, "--plot", "Figure")}
     run, _ = perform(**options, engine="symbolic", quiet=as_json)
