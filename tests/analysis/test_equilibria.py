@@ -473,7 +473,7 @@ def test_none_in_a_box_leaves_the_least_force_at_its_edge():
         (library.cart_pole, {"rates": {"phi": 1.0}}, 'no coordinate "phi"'),
         (library.pendulum, {"box": {"x": 1.0}}, 'no coordinate "x"'),
         (library.pendulum, {"box": {"theta": (1.0, 0.0)}}, "lowest < highest"),
-        (library.pendulum, {"starts": 0}, "integer from 1"),
+        (library.pendulum, {"starts": 0}, "whole number from 1"),
         (library.cart_pole, {"inputs": {"G": 1.0}}, 'no input "G"'),
     ],
 )

@@ -40,7 +40,7 @@ def test_other_files_than_pages_are_refused(pendula, tmp_path):
 def test_a_simulation_takes_time(pendula):
     result = pendula("report", "pendulum", "--for", "0")
     assert result.code == 2
-    assert "must be positive" in result.err
+    assert "must be a positive number" in result.err
 
 
 def test_another_equilibrium_is_chosen_by_its_number(pendula, tmp_path):
