@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import symengine as se
 
-from pendula.equations.derive import DEFAULT, derive
+from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.errors import PendulaError
-from pendula.library.lookup import model_of
 from pendula.system.code.interpret import Values, evaluate
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, Layout
@@ -59,11 +58,8 @@ class Blocks:
 
 
 def blocks_of(model: Any, formulation: str | None, who: str) -> Blocks:
-    """The blocks of a model, or of equations."""
-    if isinstance(model, Equations):
-        eq = model
-    else:
-        eq = derive(model_of(model, who, also="equations"), formulation or DEFAULT)
+    """The blocks of equations, of a system, or of a model."""
+    eq = equations_of(model, who, formulation)
     given = Given.of(eq.model)
     definitions = [(se.Symbol(n), e) for n, e in given.derived]
     low = Lowering(
