@@ -26,6 +26,8 @@ from pendula.tables.table import Block
 
 Asked = str | Function
 """one computation: its name, or a function of a case"""
+SHARED = ("ok", "outcome", "energy_drift", "steps", "constraint_violation", "growth_rate")
+"""results that several registered computations give under one name; the first one's are kept"""
 
 
 @dataclass(frozen=True)
@@ -258,14 +260,13 @@ class Work:
         parameters |= {parameter_for(system.model, name): values[name] for name in inputs}
         initial = {name: x for name, x in values.items() if kinds[name] == INITIAL}
         batch = Batch(system, cases, parameters, initial, options)
-        blocks: list[Block] = []
         failures: dict[int, str] = {}
-        for computation in self._computations:
+        results = Results(tuple(values), len(cases))
+        for asked, computation in zip(self._recipe.compute, self._computations, strict=True):
             found = computation.compute(batch, tell)
-            known = {b.name for b in blocks}
-            blocks += [b for b in found.blocks if b.name not in known]
+            results.add(asked, found.blocks)
             failures |= {k: text for k, text in found.failures.items() if k not in failures}
-        return Computed(tuple(blocks), failures)
+        return Computed(tuple(results.blocks), failures)
 
     def _system(self, chosen: dict[str, Any], inputs: tuple[str, ...]) -> System:
         """The system by a chosen formulation or engine, and with parameters for inputs that vary."""
@@ -278,6 +279,56 @@ class Work:
                 system = compile_alike(system, with_input_parameters(system.model.as_written, inputs))
             self._systems[key] = system
         return self._systems[key]
+
+
+class Results:
+    """Results of several computations for the same cases, each of which has its name for itself.
+
+    Attributes:
+        varying: names of what varies.
+        count: number of cases.
+        blocks: the results so far.
+    """
+
+    def __init__(self, varying: tuple[str, ...], count: int) -> None:
+        self.varying, self.count = varying, count
+        self.blocks: list[Block] = []
+        self._givers: dict[str, tuple[Asked, Block]] = {}
+
+    def add(self, asked: Asked, blocks: Iterable[Block]) -> None:
+        """Adds the results of a computation, without those that others give under the same name with the same meaning.
+
+        Raises:
+            UsageError: a result is no array over the cases, or its name is taken.
+        """
+        who = f'"{asked}"' if isinstance(asked, str) else f"the function {getattr(asked, '__name__', 'in compute')}"
+        new = [b for b in blocks if not self._is_shared(asked, b)]
+        for block in new:
+            names = {block.name, *(column.name for column in block.quantities())}
+            if block.dims != (block.name,) and (block.dims[:1] != ("case",) or len(block.values) != self.count):
+                raise UsageError(
+                    f'sweep: "{block.name}", which {who} computes, must be an array over "case" of length '
+                    f"{self.count}, found shape {block.values.shape} over {', '.join(block.dims) or 'nothing'}"
+                )
+            for name in self.varying:
+                if name in names or name in block.dims:
+                    raise UsageError(f'sweep: {who} computes "{name}", but "{name}" is what varies; rename the result')
+            for name in sorted(names):
+                if name in self._givers:
+                    other = self._givers[name][0]
+                    first = f'"{other}"' if isinstance(other, str) else "a function"
+                    raise UsageError(f'sweep: {first} and {who} both compute "{name}"; rename one, or use two studies')
+                self._givers[name] = asked, block
+        self.blocks += new
+
+    def _is_shared(self, asked: Asked, block: Block) -> bool:
+        """Whether another computation gives the same: facts about runs, or labels with the same values."""
+        other, known = self._givers.get(block.name, (asked, block))
+        if other is asked:
+            return False
+        if block.dims == known.dims == (block.name,):
+            return np.array_equal(block.values, known.values)
+        return block.name in SHARED and isinstance(asked, str) and isinstance(other, str)
 
 
 def _silent(ended: int, of: int) -> None:
