@@ -71,7 +71,7 @@ class BodyCoordinates(Mechanism):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         joints = Mechanism(model)
-        self.flats = [_is_flat(joints, k) for k in range(len(self.links))]
+        self.flats = [is_flat(joints, k) for k in range(len(self.links))]
         self._refuse_absolute_in_space()
         self._heights = [_height(joints, k) if flat else 0 for k, flat in enumerate(self.flats)]
         self._coordinates: list[Coordinate] = []
@@ -360,7 +360,7 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
     return list(start)
 
 
-def _is_flat(joints: Mechanism, k: int) -> bool:
+def is_flat(joints: Mechanism, k: int) -> bool:
     """Whether a body stays in a plane parallel to x-y, so that x, y and an angle determine its pose."""
     pose = joints.poses[k]
     if pose.theta is None:
