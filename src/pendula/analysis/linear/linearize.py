@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks
+from pendula.analysis.equilibria.balance import Balance, ball_blocks
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.equilibria.turning import spun
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, Frame, frame_of
@@ -278,7 +278,7 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     turning = balance_of(system, point).by_turning(point.q, point.v)
     stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
     damping = float(np.sqrt(mass * stiffness))
-    for t in LOOKS[1:]:
+    for t in balance_of(system, point).looks()[1:]:
         later = _terms_later(system, point, t)
         for name in "MKCGF":
             one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
