@@ -491,6 +491,34 @@ def test_time_in_the_expression_of_a_force_is_noticed():
         equilibrium_at(system(model), {"theta": 0.0})
 
 
+LATE = {
+    "late": "5 if t > 1000 else 0",
+    "window": "5 if 1000 < t and t < 1000.001 else 0",
+    "pulse": "3*exp(-((t - 5)/0.01)**2)",
+    "odd pulse": "(t - at)*exp(-((t - at)/0.01)**2)",
+    "step": "max(0, t - 3000)",
+}
+
+
+@pytest.mark.parametrize("value", LATE.values(), ids=LATE)
+def test_a_load_that_acts_late_or_briefly_is_noticed(value):
+    push = {"type": "generalized", "coordinate": "theta", "value": value}
+    model = library.pendulum()
+    model = model.with_changes(forces=[push], parameters={**model.parameters, "at": 5})
+    with pytest.raises(UsageError, match="depend on time"):
+        find_equilibria(system(model))
+    with pytest.raises(UsageError, match="depend on time"):
+        equilibrium_at(system(model), {"theta": 0.0})
+
+
+def test_a_late_stiffness_leaves_the_equilibrium_but_not_its_linear_model():
+    push = {"type": "generalized", "coordinate": "theta", "value": "-3*theta if t > 1000 else 0"}
+    model = system(library.pendulum().with_changes(forces=[push]))
+    assert equilibrium_at(model, {"theta": 0.0})["theta"] == 0.0
+    with pytest.raises(UsageError, match="coefficients of small motion"):
+        pendula.linearize(model, {"theta": 0.0})
+
+
 def test_bodies_with_coordinates_of_their_own_do_not_stand_still_in_a_steady_turn():
     with pytest.raises(NotSupported, match="prescribed motion"):
         find_equilibria(system(library.hoop_bead(), "maximal"))

@@ -218,3 +218,8 @@ def test_borders_of_damping():
     assert "overdamped if 4*k*m < c**2" in text
     assert damping_sentence(sp.Matrix([m]), sp.zeros(1, 1), sp.Matrix([k])) == ""
     assert positive(c**2 + m) is sp.true
+
+
+def test_expressions_that_take_too_long_end_with_advice():
+    with pytest.raises(NotSupported, match=r"not found within 0 s(.|\n)*linearize"):
+        pendula.linear.linearize_symbolic("double-pendulum", seconds=0.0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pendula
+from pendula.errors import NotSupported
+from pendula.exchange.blocks import blocks_of
 from tests.exchange.cases import MECHANISMS, case, close, pairs
 from tests.exchange.test_programs import QUICK, TOLERANCE
 
@@ -121,3 +124,22 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, f"{package}.numpy", None)
         with pytest.raises(pendula.errors.NotSupported, match=f"{function} needs"):
             getattr(pendula.exchange, function)("pendulum")
+
+
+def test_a_system_is_written_by_its_own_equations_unless_a_formulation_is_named(tmp_path: Path) -> None:
+    model = pendula.library.pendulum()
+    damped = {"equations": ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta) - 7*theta_dot"]}  # 7 N m s is not in the model
+    given = pendula.derivation.compile_equations(model, damped)
+    f = pendula.exchange.to_sympy(given, inline=True).f[0]
+    assert f.diff("theta_dot") == -7
+    assert blocks_of(given, None, "to_casadi").equations is given.equations
+    assert "7" in pendula.print_equations(given).split("f =")[-1]
+    assert "7" in pendula.exchange.export(given, tmp_path / "given.json").path.read_text()
+    with pytest.raises(NotSupported, match="derived from the model pendulum"):
+        pendula.exchange.export(given, tmp_path / "given.fmu")
+    system = pendula.compile_system(model, "lagrange")
+    assert pendula.derive(system) is system.equations
+    assert pendula.exchange.to_sympy(system).formulation == "lagrange"
+    assert pendula.exchange.export(system, tmp_path / "own.c").formulation == "lagrange"
+    assert pendula.derive(system, "kane").formulation == "kane"
+    assert pendula.exchange.to_sympy(system.equations, "kane").formulation == "kane"

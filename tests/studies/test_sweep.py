@@ -7,7 +7,9 @@ import pytest
 
 import pendula
 from pendula.errors import NotSupported, UsageError
+from pendula.studies.batch import Computed
 from pendula.studies.plan import Draws
+from pendula.tables.table import Block
 
 THETAS = [0.1, 0.7, 1.5]
 LENGTHS = [0.5, 1.0]
@@ -116,6 +118,66 @@ def test_a_failing_case_does_not_stop_the_others(pendulum):
     assert np.isfinite(found["end.theta"][[0, 2]]).all()
     assert np.isnan(found["end.theta"][1])
     assert "1 failure" in str(found)
+
+
+def test_the_first_line_counts_what_failed(pendulum):
+    def half(case):
+        return 1.0 if case.number % 2 else 1 / 0
+
+    found = pendula.sweep(pendulum, {"theta": [0.1, 0.2, 0.3]}, half, on="here")
+    assert str(found).splitlines()[0] == "pendulum: 3 cases (3 theta), 1 computed, 2 failed"
+
+
+def nothing(case):
+    return None
+
+
+def test_a_function_that_returns_nothing_fails(pendulum):
+    found = pendula.sweep(pendulum, {"theta": [0.1, 0.2]}, nothing, on="here")
+    assert list(found.failures) == [0, 1]
+    assert "the function nothing returned None" in found.failures[0]
+
+
+def seven(batch, tell):
+    return Computed((Block("end.theta", ("case",), np.full(len(batch), 7.0)),), {})
+
+
+def over_time(batch, tell):
+    return Computed((Block("z", ("t",), np.zeros(2)),), {})
+
+
+def too_short(batch, tell):
+    return Computed((Block("z", ("case",), np.zeros(len(batch) + 1)),), {})
+
+
+@pytest.mark.parametrize(
+    ("compute", "message"),
+    [
+        (["end", seven], '"end" and "given" both compute "end.theta"'),
+        (["end", lambda case: {"end.theta": 1.0}], 'both compute "end.theta"'),
+        ([lambda case: {"x": 1.0}, lambda case: {"x": 2.0}], 'both compute "x"'),
+        ([lambda case: {"theta": 1.0}], 'computes "theta", but "theta" is what varies'),
+        ([over_time], '"z", which "given" computes, must be an array over "case"'),
+        ([too_short], '"z", which "given" computes, must be an array over "case"'),
+    ],
+)
+def test_results_that_collide_or_are_not_over_cases_are_refused(pendulum, compute, message):
+    given = [one for one in compute if one in (seven, over_time, too_short)]
+    for one in given:
+        pendula.extend.register_computation("given", pendula.extend.Computation(one, {"duration": 1.0}))
+    asked = ["given" if one in given else one for one in compute]
+    try:
+        with pytest.raises(UsageError, match=message):
+            pendula.sweep(pendulum, {"theta": [0.1, 0.2]}, asked, on="here", duration=0.1)
+    finally:
+        for _ in given:
+            pendula.extend.COMPUTATIONS.remove("given")
+
+
+def test_facts_about_runs_are_shared(pendulum):
+    found = pendula.sweep(pendulum, {"theta": [0.1, 0.2]}, ["end", "states", "energies"], on="here", duration=0.1)
+    assert found["ok"].tolist() == [1.0, 1.0]
+    assert found["kinetic"].shape == found["state.theta"].shape
 
 
 def test_own_function_with_failures_words_and_arrays(pendulum):

@@ -284,3 +284,34 @@ def _about_z(angle: float) -> np.ndarray:
 def _about_x(degrees: float) -> np.ndarray:
     angle = np.radians(degrees)
     return np.array([[1, 0, 0], [0, np.cos(angle), -np.sin(angle)], [0, np.sin(angle), np.cos(angle)]])
+
+
+# --- orientations -------------------------------------------------------------------------------------
+
+
+def ball(orientation: str) -> Model:
+    return Model(
+        name="ball",
+        gravity=[0, 0, -10],
+        bodies=[{"name": "arm", "mass": 2, "com": [0.5, 0, 1], "inertia": [5, 7, 2]}],
+        joints=[{"name": "pivot", "type": "spherical", "orientation": orientation, "parent": "ground", "child": "arm"}],
+    )
+
+
+@pytest.mark.parametrize("orientation", ["quaternion", "zyx"])
+def test_an_orientation_is_given_by_the_name_of_its_joint(orientation: str) -> None:
+    quarter = {"pivot": {"axis": [0, 0, 1], "angle": "90deg"}}
+    model = ball(orientation)
+    run = pendula.simulate(model, 0.01, initial_state=quarter, samples=2)
+    np.testing.assert_allclose(run.position("arm", "com")[0], [0, 0.5, 1], atol=1e-15)
+    by_sequence = pendula.assemble(model, {"pivot": {"sequence": "xz", "angles": [0, np.pi / 2]}}).state
+    np.testing.assert_allclose(by_sequence.q, run.q[0], atol=1e-15)
+    one = model.coordinates[0].name
+    for wrong, text in (
+        ({"pivot": 3}, "found 3"),
+        ({"pivot": {"axis": [0, 0, 1]}}, "angle: is missing"),
+        ({"pivot": {"axis": [0, 0, 1], "angle": "k"}}, 'needs a value for "k"'),
+        ({**quarter, one: 1.0}, f"given twice, by a rotation and by {one}"),
+    ):
+        with pytest.raises(UsageError, match=text):
+            pendula.simulate(model, 0.01, initial_state=wrong)

@@ -149,6 +149,79 @@ def test_mobility_counts_and_names_what_is_redundant() -> None:
     assert (two.by_count, two.by_rank, two.redundant) == (1, 1, ())
 
 
+def hinged(gravity: list[float]) -> Model:
+    """A door on two hinges in line."""
+    top = {"position": [0, 0, 2]}
+    return Model(
+        name="door",
+        gravity=gravity,
+        bodies=[{"name": "leaf", "mass": 20, "com": [0.5, 0, 1], "inertia": [5, 7, 2]}],
+        joints=[
+            {"name": "low", "type": "revolute", "parent": "ground", "child": "leaf"},
+            {"name": "high", "type": "loop", "parent": {"body": "ground", **top}, "child": {"body": "leaf", **top}},
+        ],
+    )
+
+
+def cardan() -> Model:
+    """Two shafts in fixed bearings at 35 degrees, with a universal joint where their axes meet."""
+    inclined = {"body": "ground", "rotation": {"axis": [1, 0, 0], "angle": "35deg"}}
+    return Model(
+        name="cardan",
+        gravity=[0, 0, 0],
+        bodies=[{"name": name, "mass": 1, "inertia": [0.1, 0.1, 0.2]} for name in ("in", "out")],
+        joints=[
+            {"name": "a", "type": "revolute", "parent": "ground", "child": "in"},
+            {"name": "b", "type": "revolute", "parent": inclined, "child": "out"},
+            {"name": "u", "type": "loop", "kind": "universal", "parent": "in", "child": "out"},
+        ],
+    )
+
+
+def spherical_four_bar() -> Model:
+    """Four revolute axes through one point: arcs of 30, 60, 50 and 70 degrees."""
+
+    def side(body: str, angle: str) -> dict[str, object]:
+        return {"body": body, "rotation": {"axis": [1, 0, 0], "angle": angle}}
+
+    names = ("crank", "coupler", "rocker")
+    parents = ("ground", side("crank", "30deg"), side("coupler", "60deg"))
+    joints = [
+        {"name": f"t{k + 1}", "type": "revolute", "parent": parents[k], "child": name} for k, name in enumerate(names)
+    ]
+    closing = {"name": "t4", "type": "loop", "parent": side("rocker", "50deg"), "child": side("ground", "-70deg")}
+    return Model(
+        name="spherical",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": name, "mass": 1, "com": [0.1, 0, 0.5], "inertia": [0.01, 0.02, 0.02]} for name in names],
+        joints=[*joints, closing],
+        initial={"t1": 0.5, "t2": 2.05, "t3": 0.85},
+    )
+
+
+GAPS = ("gap along x", "gap along y", "gap along z")
+
+
+@pytest.mark.parametrize(
+    ("model", "count", "idle"),
+    # Gruebler's count: 6 (bodies) minus 5 for every revolute and 4 for every universal joint; planar: 3 and 2
+    [
+        (hinged([0, 0, -10]), 6 - 2 * 5, 5),
+        (hinged([0, -10, 0]), 3 - 2 * 2, 2),
+        (cardan(), 2 * 6 - 2 * 5 - 4, 3),
+        (spherical_four_bar(), 3 * 6 - 4 * 5, 3),
+    ],
+    ids=["door", "door in the plane", "cardan", "spherical"],
+)
+def test_constraints_that_no_motion_changes_are_counted_and_named(model: Model, count: int, idle: int) -> None:
+    found = mobility(pendula.compile_system(model))
+    assert (found.by_count, found.by_rank) == (count, 1)
+    closing = model.closures[0].name
+    assert {f"{closing}: {gap}" for gap in GAPS[: min(idle, 3)]} <= set(found.redundant)
+    assert len(found.redundant) == idle
+    assert found.text in pendula.simulate(model, 0.01, samples=2).notes
+
+
 def test_a_run_says_that_constraints_are_redundant() -> None:
     run = pendula.simulate(compiled("parallelogram 3"), 0.1)
     assert any("redundant" in note and "pin2, pin3" in note for note in run.notes)

@@ -57,6 +57,7 @@ def shared_blocks(mechanism: Mechanism, constraints: Constraints) -> dict[str, A
         "constraint_names": (*constraints.names, *(f"{at.owner}: unit quaternion" for at in mechanism.quaternions)),
         "senses": senses,
         "fixed_gaps": tuple(mechanism.fixed_gaps),
+        "idle_rows": tuple(mechanism.idle_rows),
     }
 
 

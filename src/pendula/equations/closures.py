@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.body_coordinates import is_flat
 from pendula.equations.equations import Transmitted, multiplier_symbols
 from pendula.equations.matrix import Matrix
 from pendula.equations.mechanism import WORLD, Mechanism, Pose
@@ -172,12 +173,20 @@ class Constraints:
 def constraint_rows(
     mechanism: Mechanism, rows: Sequence[Row], find: Callable[[Row], tuple[Expr, Sequence[Expr], Expr]]
 ) -> Constraints:
-    """All rows that some motion changes; ``find`` derives each as (gap, row of G, c)."""
-    kept = []
+    """All rows that some motion changes; ``find`` derives each as (gap, row of G, c).
+
+    The names of the others go to ``mechanism.idle_rows``, without those that hold a planar mechanism in its plane.
+    """
+    kept, idle = [], []
     for row in rows:
         gap, slopes, bias = find(row)
         if not holds_by_itself(mechanism, row, gap, slopes):
             kept.append((row.name, gap, tuple(slopes), bias))
+        else:
+            idle.append(row)
+    across = [row for row in idle if _acts_across(mechanism, row)]
+    planar = bool(across) and _is_planar(mechanism)
+    mechanism.idle_rows += [row.name for row in idle if not (planar and row in across)]
     names, g, G, c = zip(*kept, strict=True) if kept else ((), (), (), ())
     return Constraints(names, g, G, c)
 
@@ -230,6 +239,22 @@ def holds_by_itself(mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[
         cause = f"{what} is {size:.6g}, and no motion of the mechanism changes it"
         raise ModelError([Problem(f'joint "{name}"', "", cause, "check the positions and rotations of its two sides")])
     return True
+
+
+def _acts_across(mechanism: Mechanism, row: Row) -> bool:
+    """Whether a row prevents only motion out of the x-y plane: a slide along z, or a turn about an axis in it."""
+    if isinstance(row, GapRow):
+        along = world_axis(mechanism, row.axis)
+        return is_zero(along[0]) and is_zero(along[1])
+    return isinstance(row, AngleRow) and is_zero(
+        vec.cross(world_axis(mechanism, row.a), world_axis(mechanism, row.b))[2]
+    )
+
+
+def _is_planar(mechanism: Mechanism) -> bool:
+    """Whether all bodies stay in planes parallel to x-y and gravity acts along them."""
+    gravity = mechanism.constants_of(mechanism.model.gravity)
+    return is_zero(gravity[2]) and all(is_flat(mechanism, k) for k in range(len(mechanism.links)))
 
 
 def side_frame(mechanism: Mechanism, side: Side) -> vec.Matrix:

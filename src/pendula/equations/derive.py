@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from pendula.equations.equations import Equations
 from pendula.equations.formulations.registry import FORMULATIONS, formulation_named, formulations
@@ -16,13 +16,21 @@ DEFAULT = "kane"
 """The formulation used when none is named: the one with the fewest operations."""
 
 
-def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
+class HasEquations(Protocol):
+    """A compiled system, as far as this room knows it."""
+
+    @property
+    def equations(self) -> Equations:
+        """Its equations of motion."""
+
+
+def derive(model: Model | Equations | HasEquations | str, formulation: str | None = None) -> Equations:
     """Symbolic equations of motion of a model, by one of the formulations.
 
     Args:
-        model: a model, the name of a library mechanism, or a system.
+        model: a model, the name of a library mechanism, a system, or equations.
         formulation: "lagrange", "kane", "newton-euler", "maximal", "projection", or one that was registered;
-            :func:`formulations` states what each supports.
+            :func:`formulations` states what each supports. Default: Kane's for a model; a system keeps its equations.
 
     Raises:
         UsageError: there is no such formulation.
@@ -33,15 +41,24 @@ def derive(model: Model | str, formulation: str = DEFAULT) -> Equations:
         >>> derive(library.cart_pole(), "lagrange").M[0]
         (M + m, (1/2)*l*m*c__pole)
     """
-    found = formulation_named(formulation).derive(closed_loop(model_of(model, "derive")))
-    return FORMULATIONS.checked(formulation, found)
+    return equations_of(model, "derive", formulation)
 
 
 def equations_of(given: Any, function: str, formulation: str | None = None) -> Equations:
-    """Equations as they are; those of a model, a system or the name of a library mechanism are derived."""
-    if isinstance(given, Equations):
-        return given
-    return derive(model_of(given, function, also="equations"), formulation or DEFAULT)
+    """Equations by a formulation. If none is named, equations and those of a system are returned as they are.
+
+    Args:
+        given: a model, the name of a library mechanism, a system, or equations.
+        function: the function that asks, for the message.
+        formulation: its name; default: Kane's for what has no equations yet.
+    """
+    if formulation is None:
+        held = given if isinstance(given, Equations) else getattr(given, "equations", None)
+        if isinstance(held, Equations):
+            return held
+        formulation = DEFAULT
+    found = formulation_named(formulation).derive(closed_loop(model_of(given, function, also="equations")))
+    return FORMULATIONS.checked(formulation, found)
 
 
 def cannot(formulation: str, ability: str) -> NotSupported:

@@ -113,6 +113,9 @@ class Equations:
     """(closing joint, product of directions that is positive if the loop is closed in the correct orientation)"""
     fixed_gaps: tuple[tuple[str, Expr], ...]
     """(constraint, its gap) for constraints that no motion changes: they depend on the parameters only"""
+    idle_rows: tuple[str, ...]
+    """names of constraints that no motion changes, which makes them redundant. Those that hold a planar mechanism in
+    its plane are not among them: planar counts omit them"""
     kinetic: Expr
     potential: Expr
     jacobi: Expr | None

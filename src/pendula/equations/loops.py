@@ -29,6 +29,7 @@ class LoopEquations:
     constraint_names: tuple[str, ...]
     senses: tuple[tuple[str, Expr], ...]
     fixed_gaps: tuple[tuple[str, Expr], ...]
+    idle_rows: tuple[str, ...]
 
 
 def derive_loops(mechanism: Mechanism) -> LoopEquations:

@@ -128,6 +128,7 @@ class Mechanism:
         self.joint_q, self.joint_v = tuple(self.q), tuple(self.v)
         self.drives: list[Drive] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
+        self.idle_rows: list[str] = []
         self._known: dict[Any, Any] = {}  # results for equal fields: most bodies and joints are alike
         self._driven: dict[str, Drive] = {}
         for joint in model.tree:

@@ -58,7 +58,7 @@ class Blocks:
 
 
 def blocks_of(model: Any, formulation: str | None, who: str) -> Blocks:
-    """The blocks of a model, or of equations."""
+    """The blocks of equations, of a system, or of a model."""
     eq = equations_of(model, who, formulation)
     given = Given.of(eq.model)
     definitions = [(se.Symbol(n), e) for n, e in given.derived]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pendula.equations.derive import HasEquations
 from pendula.equations.equations import Equations
 from pendula.exchange.blocks import Blocks, blocks_of
 from pendula.extras import needed
@@ -70,7 +71,7 @@ class CasadiFunctions:
         return f"{self.model.name}: CasADi functions by {self.formulation}, {sizes}"
 
 
-def to_casadi(model: Model | Equations | str, formulation: str | None = None) -> CasadiFunctions:
+def to_casadi(model: Model | Equations | HasEquations | str, formulation: str | None = None) -> CasadiFunctions:
     """Equations of motion as CasADi functions, for optimal control, estimation and code generation.
 
     Accelerations and multipliers follow from one linear system, which CasADi factorizes (sparse QR) and differentiates.
@@ -78,7 +79,7 @@ def to_casadi(model: Model | Equations | str, formulation: str | None = None) ->
 
     Args:
         model: a model, equations, a system, or the name of a library mechanism.
-        formulation: of a model; default: Kane's.
+        formulation: the one that derives the equations; default: Kane's for a model; a system keeps its equations.
 
     Raises:
         NotSupported: CasADi is not installed.

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pendula.equations.derive import DEFAULT, derive
-from pendula.errors import UsageError
+from pendula.equations.derive import HasEquations, equations_of
+from pendula.equations.equations import Equations
+from pendula.errors import NotSupported, UsageError
 from pendula.formats import Content, endings, format_for, formats, write_content
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
@@ -98,20 +99,27 @@ def _no_format(name: str) -> UsageError:
 
 
 def export(
-    model: Model | str, path: str | Path, *, format: str | None = None, formulation: str | None = None, **options: Any
+    model: Model | Equations | HasEquations | str,
+    path: str | Path,
+    *,
+    format: str | None = None,
+    formulation: str | None = None,
+    **options: Any,
 ) -> Exported:
     """Writes a model as a file for another tool, and returns what was written with its notes.
 
     Args:
-        model: a model, the name of a library mechanism, or a system.
+        model: a model, the name of a library mechanism, a system, or equations.
         path: the file; its ending selects the format.
         format: name of the format, if the ending does not say it; see :func:`exporters`.
-        formulation: for formats that hold equations, the one that derives them; default: Kane's.
+        formulation: for formats that hold equations, the one that derives them; default: Kane's for a model; a system
+            keeps its equations. An FMU has another default.
         options: of the format, such as ``fmi=3`` of an FMU.
 
     Raises:
         UsageError: there is no such format or option, or the file cannot be written.
-        NotSupported: the format cannot hold this model; the message names what it cannot hold.
+        NotSupported: the format cannot hold this model; the message names what it cannot hold. An FMU cannot hold
+            equations that others wrote (``compile_equations``).
 
     Example:
         >>> import tempfile, pendula
@@ -119,16 +127,23 @@ def export(
         ...     pendula.exchange.export("double-pendulum", f"{folder}/double.c", formulation="lagrange").format
         'c'
     """
-    found = model_of(model, "export")
+    found = model_of(model, "export", also="equations")
     file = Path(path)
     kind, name = exporter_for(file, format)
     write = formats(kind)[name]
-    if "name" in inspect.signature(write).parameters:  # of a module or function, which follows that of its file
+    takes = inspect.signature(write).parameters
+    if "name" in takes:  # of a module or function, which follows that of its file
         options.setdefault("name", file.stem)
     chosen = _checked(name, write, options)
     if kind == "Equations":
-        formulation = formulation or DEFAULT
-        content = write(derive(found, formulation), **chosen)
+        equations = equations_of(model, "export", formulation)
+        formulation = equations.formulation
+        content = write(equations, **chosen)
+    elif formulation is None and "formulation" in takes and getattr(model, "written", None):
+        raise NotSupported(
+            f'the format "{name}" holds equations derived from the model {found.name}, not those that replace them.\n'
+            "  Try: export of the model itself."
+        )
     elif formulation is not None:
         content = write(found, **_checked(name, write, {**options, "formulation": formulation}))
     else:

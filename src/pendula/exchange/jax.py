@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pendula.equations.derive import HasEquations
 from pendula.equations.equations import Equations
 from pendula.errors import UsageError
 from pendula.exchange.blocks import Blocks, blocks_of
@@ -65,7 +66,7 @@ class JaxFunctions:
         return f"{self.model.name}: JAX functions by {self.formulation}, {sizes}"
 
 
-def to_jax(model: Model | Equations | str, formulation: str | None = None) -> JaxFunctions:
+def to_jax(model: Model | Equations | HasEquations | str, formulation: str | None = None) -> JaxFunctions:
     """Equations of motion as JAX functions, for gradients and many runs on accelerators.
 
     JAX computes in single precision by default: call ``jax.config.update("jax_enable_x64", True)``
@@ -74,7 +75,7 @@ def to_jax(model: Model | Equations | str, formulation: str | None = None) -> Ja
 
     Args:
         model: a model, equations, a system, or the name of a library mechanism.
-        formulation: of a model; default: Kane's.
+        formulation: the one that derives the equations; default: Kane's for a model; a system keeps its equations.
 
     Raises:
         NotSupported: JAX is not installed.

@@ -8,7 +8,7 @@ from typing import Any
 
 import symengine as se
 
-from pendula.equations.derive import equations_of
+from pendula.equations.derive import HasEquations, equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.matrix import entries
 from pendula.equations.printing.form import Form, used_intermediates
@@ -64,7 +64,7 @@ class SympyEquations:
 
 
 def to_sympy(
-    model: Model | Equations | str,
+    model: Model | Equations | HasEquations | str,
     formulation: str | None = None,
     *,
     dynamic: bool = False,
@@ -77,7 +77,7 @@ def to_sympy(
 
     Args:
         model: a model, equations, a system, or the name of a library mechanism.
-        formulation: of a model; default: Kane's.
+        formulation: the one that derives the equations; default: Kane's for a model; a system keeps its equations.
         dynamic: coordinates, speeds and inputs are functions of time, as ``sympy.physics.mechanics.dynamicsymbols``
             makes them; otherwise they are plain symbols.
         inline: whether to replace named intermediates by their definitions; default: in small equations.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def _refuse_undefined_motions(system: System, t: float, vector: Array) -> None:
                 ) from None
 
 
-def start_state(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> Start:
+def start_state(system: System, given: State | Mapping[str, Any] | None, t: float, vector: Array) -> Start:
     """The initial state at time t, projected onto the constraints with the least change.
 
     Coordinates and speeds given by name stay if they can, before those that the model gives. A doubt names given
@@ -82,9 +82,10 @@ def start_state(system: System, given: State | Mapping[str, float | str] | None,
     else:
         if given is not None and not isinstance(given, Mapping):
             raise UsageError(f"initial_state must be a State or values by name, found {type(given).__name__}")
-        state = system.in_joints.initial_state(vector, t=t).replace(given or {})
-        asked, early = {*(given or {})} & {*system.in_joints.layout.speeds}, _hints(system, given or {})
-        named = {n for n in given or {} if n in state}
+        given = system.in_joints.layout.by_coordinates(given or {})
+        state = system.in_joints.initial_state(vector, t=t).replace(given)
+        asked, early = {*given} & {*system.in_joints.layout.speeds}, _hints(system, given)
+        named = {n for n in given if n in state}
         written = named | {*system.model.initial}
     refuse_not_finite(state)
     found = assemble_holding(system, state, vector, asked, (written, named))
@@ -102,7 +103,7 @@ def start_state(system: System, given: State | Mapping[str, float | str] | None,
     return Start(found.state, notes)
 
 
-def start_as_given(system: System, given: State | Mapping[str, float | str] | None, t: float, vector: Array) -> State:
+def start_as_given(system: System, given: State | Mapping[str, Any] | None, t: float, vector: Array) -> State:
     """The state of :func:`start_state`, for results that cannot record doubts.
 
     Raises:
@@ -114,8 +115,8 @@ def start_as_given(system: System, given: State | Mapping[str, float | str] | No
     return start.state
 
 
-def _hints(system: System, given: Mapping[str, float | str]) -> tuple[str, ...]:
+def _hints(system: System, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Hints about initial angles that look like degrees: given ones, and numbers in the model."""
     units, written = system.in_joints.layout.units, {**system.model.initial, **given}
     angles = {name: value for name, value in written.items() if units.get(name) == "rad"}
-    return tuple(degrees_hint(name, float(x)) for name, x in angles.items() if looks_like_degrees(x))  # type: ignore[arg-type]
+    return tuple(degrees_hint(name, float(x)) for name, x in angles.items() if looks_like_degrees(x))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def simulate(
     duration: float | None = None,
     *,
     t_span: Sequence[float] | None = None,
-    initial_state: State | Mapping[str, float | str] | None = None,
+    initial_state: State | Mapping[str, Any] | None = None,
     parameters: Parameters = None,
     inputs: InputsGiven = None,
     tol: float = TOLERANCE,
@@ -69,7 +69,9 @@ def simulate(
         duration: length of the run, from t = 0 or from the time of a given State; alternatively give ``t_span``.
         t_span: first and last time.
         initial_state: a State, or changes to the model's initial state by name: numbers, or text such as "30deg" or
-            "5 cm" (units other than deg by pint). A number of radians that looks like degrees gets a note.
+            "5 cm" (units other than deg by pint), and an orientation by the name of its joint, such as
+            ``{"ball": {"axis": [0, 0, 1], "angle": "30deg"}}``. A number of radians that looks like degrees gets a
+            note.
         parameters: changes of parameters by name (numbers, or text such as "50 cm"), or all values as an array.
         inputs: inputs by name: numbers, expressions of t, coordinates, speeds and parameters in text ("-k*x", a
             feedback law), a :class:`~pendula.Signal` or a pair (times, values), a Python function of (t, state), which

@@ -27,6 +27,8 @@ from pendula.tables.table import Block
 
 Asked = str | Function
 """one computation: its name, or a function of a case"""
+SHARED = ("ok", "outcome", "energy_drift", "steps", "constraint_violation", "growth_rate")
+"""results that several registered computations give under one name; the first one's are kept"""
 
 
 @dataclass(frozen=True)
@@ -260,16 +262,15 @@ class Work:
         parameters |= {parameter_for(name): values[name] for name in inputs}
         initial = {name: x for name, x in values.items() if kinds[name] == INITIAL}
         batch = Batch(system, cases, parameters, initial, options)
-        blocks: list[Block] = []
         failures: dict[int, str] = {}
-        for name, computation in zip(self._recipe.compute, self._computations, strict=True):
+        results = Results(tuple(values), len(cases))
+        for asked, computation in zip(self._recipe.compute, self._computations, strict=True):
             found = computation.compute(batch, tell)
-            if isinstance(name, str):
-                _check_blocks(name, COMPUTATIONS.checked(name, found), len(batch))
-            known = {b.name for b in blocks}
-            blocks += [b for b in found.blocks if b.name not in known]
+            if isinstance(asked, str):
+                found = COMPUTATIONS.checked(asked, found)
+            results.add(asked, found.blocks)
             failures |= {k: text for k, text in found.failures.items() if k not in failures}
-        return Computed(tuple(blocks), failures)
+        return Computed(tuple(results.blocks), failures)
 
     def _system(self, chosen: dict[str, Any], inputs: tuple[str, ...]) -> System:
         """The system by a chosen formulation or engine, and with parameters for inputs that vary."""
@@ -284,15 +285,54 @@ class Work:
         return self._systems[key]
 
 
-def _check_blocks(name: str, found: Computed, cases: int) -> None:
-    """Raises UsageError if an array of a computation does not extend over its cases and labels no dimension."""
-    for block in found.blocks:
-        along = dict(zip(block.dims, block.values.shape, strict=False))
-        if along.get("case", -1 if block.name not in block.dims else cases) != cases:
-            raise UsageError(
-                f'computation "{name}": "{block.name}" must have one entry along "case" for each of {cases} cases, '
-                f"found {', '.join(f'{n} along {dim}' for dim, n in along.items()) or 'a single number'}"
-            )
+class Results:
+    """Results of several computations for the same cases, each of which has its name for itself.
+
+    Attributes:
+        varying: names of what varies.
+        count: number of cases.
+        blocks: the results so far.
+    """
+
+    def __init__(self, varying: tuple[str, ...], count: int) -> None:
+        self.varying, self.count = varying, count
+        self.blocks: list[Block] = []
+        self._givers: dict[str, tuple[Asked, Block]] = {}
+
+    def add(self, asked: Asked, blocks: Iterable[Block]) -> None:
+        """Adds the results of a computation, without those that others give under the same name with the same meaning.
+
+        Raises:
+            UsageError: a result is no array over the cases, or its name is taken.
+        """
+        who = f'"{asked}"' if isinstance(asked, str) else f"the function {getattr(asked, '__name__', 'in compute')}"
+        new = [b for b in blocks if not self._is_shared(asked, b)]
+        for block in new:
+            names = {block.name, *(column.name for column in block.quantities())}
+            if block.dims != (block.name,) and (block.dims[:1] != ("case",) or len(block.values) != self.count):
+                raise UsageError(
+                    f'sweep: "{block.name}", which {who} computes, must be an array over "case" of length '
+                    f"{self.count}, found shape {block.values.shape} over {', '.join(block.dims) or 'nothing'}"
+                )
+            for name in self.varying:
+                if name in names or name in block.dims:
+                    raise UsageError(f'sweep: {who} computes "{name}", but "{name}" is what varies; rename the result')
+            for name in sorted(names):
+                if name in self._givers:
+                    other = self._givers[name][0]
+                    first = f'"{other}"' if isinstance(other, str) else "a function"
+                    raise UsageError(f'sweep: {first} and {who} both compute "{name}"; rename one, or use two studies')
+                self._givers[name] = asked, block
+        self.blocks += new
+
+    def _is_shared(self, asked: Asked, block: Block) -> bool:
+        """Whether another computation gives the same: facts about runs, or labels with the same values."""
+        other, known = self._givers.get(block.name, (asked, block))
+        if other is asked:
+            return False
+        if block.dims == known.dims == (block.name,):
+            return np.array_equal(block.values, known.values)
+        return block.name in SHARED and isinstance(asked, str) and isinstance(other, str)
 
 
 def _later(tell: Tell, before: int, of: int) -> Tell:

@@ -149,7 +149,10 @@ class Sweep(Tabular):
     def __str__(self) -> str:
         what = " x ".join(f"{n} {name}" for n, name in zip(self.shape, self.dims, strict=True))
         name = f"{self.system.model.name}: " if self.system is not None else ""
-        done = "all computed" if self.complete else f"{self.finished} of {len(self)} computed"
+        failed = len(self.failures)
+        of_all = "" if self.complete else f" of {len(self)}"
+        done = f"{self.finished - failed}{of_all} computed" if failed or of_all else "all computed"
+        done += f", {failed} failed" if failed else ""
         lines = [f"{name}{counted(len(self), 'case')} ({what}), {done}"]
         inferred = int((self.status == INFERRED).sum())
         if inferred:

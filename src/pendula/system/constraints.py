@@ -73,6 +73,11 @@ class Constraints:
             self._sparse = SparseValues(eq.G, len(eq.v))
         return self._sparse.rows(rows, lambda values: self._block("G", parameters, values))
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Names of redundant constraints that have no row, since no motion changes them."""
+        return self._equations.idle_rows
+
     def fixed_gaps(self, parameters: Array) -> dict[str, float]:
         """Gaps of the constraints that no motion changes, by name: they depend on the parameters alone."""
         eq = self._equations

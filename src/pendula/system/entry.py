@@ -89,7 +89,7 @@ def _kept(key: Any, source: Model | Equations) -> System:
 
 def assemble(
     system: AnySystem,
-    near: State | Mapping[str, float] | None = None,
+    near: State | Mapping[str, Any] | None = None,
     *,
     parameters: Parameters = None,
     keep: Collection[str] = (),

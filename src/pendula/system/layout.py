@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pendula.arguments import read_table
-from pendula.errors import UsageError
-from pendula.model.joints import Coordinate
+from pendula.arguments import read_table, shortly
+from pendula.errors import PendulaError, UsageError
+from pendula.model.joints import Coordinate, Rotation
 from pendula.model.joints.orientation import Axes, Chart
 from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.model.quantities import number_in
+from pendula.system.orientation.rotations import quaternion_of
 from pendula.words import readable, some
 
 Array = Any  # numpy array of float64
@@ -127,8 +128,44 @@ class Layout:
         hint = suggestion(name, known, f"known are {', '.join(known[:10])}")
         raise UsageError(f'there is no coordinate or speed "{name}"; {hint}')
 
+    def by_coordinates(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values by coordinate and speed: the rotation of a joint becomes the coordinates of its orientation.
+
+        Raises:
+            UsageError: it is no rotation, its angles are not numbers, or some of these coordinates are given as well.
+        """
+        found: dict[str, Any] = {}
+        oriented = {one.joint: one for one in self.orientations}
+        for name, value in values.items():
+            if name not in oriented or name in self._positions:
+                found[name] = value
+                continue
+            names = self.coordinates[oriented[name].q]
+            twice = [n for n in names if n in values]
+            if twice:
+                raise UsageError(f'the orientation of joint "{name}" is given twice, by a rotation and by {twice[0]}')
+            found |= dict(zip(names, _turned(oriented[name], value), strict=True))
+        return found
+
     def __str__(self) -> str:
         return f"coordinates {some(self.coordinates)}; speeds {some(self.speeds)}; inputs {some(self.inputs) or 'none'}"
+
+
+def _turned(one: Oriented, given: Any) -> list[float]:
+    """Coordinates of an orientation that is given as a rotation."""
+    from pendula.system.orientation.maps import from_quaternion  # which uses this module
+
+    try:
+        rotation = given if isinstance(given, Rotation) else Rotation(**given)
+        turn = quaternion_of(rotation, {})
+    except (PendulaError, TypeError, ZeroDivisionError) as error:
+        cause = f": {error}" if isinstance(error, PendulaError) else f", found {shortly(given)}"
+        raise UsageError(
+            f'the orientation of joint "{one.joint}" is given as {{"axis": [0, 0, 1], "angle": 0.3}} or '
+            f'{{"sequence": "zyx", "angles": [0.3, 0, 0]}} with numbers{cause}'
+        ) from None
+    coordinates: list[float] = from_quaternion(one.chart, turn).tolist()
+    return coordinates
 
 
 @readable
@@ -162,10 +199,13 @@ class State:
         """All coordinates and speeds by name."""
         return {name: self[name] for name in self}
 
-    def replace(self, values: Mapping[str, float | str]) -> State:
-        """A copy with some coordinates or speeds changed: numbers, or text such as "30deg" or "5 cm"."""
+    def replace(self, values: Mapping[str, Any]) -> State:
+        """A copy with some coordinates or speeds changed: numbers, or text such as "30deg" or "5 cm".
+
+        The name of a joint changes its orientation: ``{"axis": [0, 0, 1], "angle": "30deg"}``.
+        """
         q, v = np.array(self.q, dtype=float), np.array(self.v, dtype=float)
-        for name, value in read_table(values, "the state").items():
+        for name, value in self.layout.by_coordinates(read_table(values, "the state")).items():
             which, k = self.layout.position(name)
             (q if which == "q" else v)[k] = number_in(value, self.layout.units.get(name, ""), name)
         return State(self.t, q, v, self.layout)

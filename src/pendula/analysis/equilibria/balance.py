@@ -19,10 +19,13 @@ from pendula.model.model import Model
 from pendula.model.names import ExpressionError
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector, typical_length, typical_steps
+from pendula.system.switches.in_time import loads_in_time, motions_in_time, singled_out
 from pendula.system.system import System
 
 LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
 """times at which forces are compared, to detect dependence on time; late ones detect switches"""
+MOST_LOOKS = 200
+"""further times, which the expressions of a model single out"""
 
 
 @dataclass(frozen=True)
@@ -126,17 +129,25 @@ class Balance:
         """An orthonormal basis of the null space of G, by columns: the displacements ds that the constraints allow."""
         return null_basis(self.rows(q, t))
 
+    def looks(self) -> tuple[float, ...]:
+        """Times at which forces are compared: ``LOOKS``, and those that the model's expressions of time single out."""
+        model = self.system.model
+        expressions = [*loads_in_time(model), *motions_in_time(model)]
+        values = self.system.layout.parameter_values(self.parameters)
+        return (*LOOKS, *singled_out(expressions, values)[:MOST_LOOKS])
+
     def depends_on_time(self, q: Array, v: Array | None = None) -> bool:
         """Whether forces on a fixed state, or gaps of its loops, change with time."""
         inputs_move = self.inputs is None and bool(self.system.inputs.in_time)
         named = bool(self.system.written) or forces_name_time(self.system.model)
         if not (self.system.drives or inputs_move or named):
             return False
-        found = np.array([self.unbalanced(q, v, t) for t in LOOKS])
+        times = [t for t in self.looks() if t in LOOKS or np.all(np.isfinite(self.forces(q, v, t)))]
+        found = np.array([self.unbalanced(q, v, t) for t in times])
         size = max(float(np.abs(self.forces(q, v)).max(initial=0.0)), self.scale(q, v))
         if np.abs(found - found[0]).max(initial=0.0) > 1e-9 * size:
             return True
-        gaps = np.array([self.system.gaps(q, v, t, parameters=self.parameters)[0] for t in LOOKS])
+        gaps = np.array([self.system.gaps(q, v, t, parameters=self.parameters)[0] for t in times])
         return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * typical_length(self.system, self.parameters))
 
     def scale(self, q: Array, v: Array | None = None) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pendula.analysis.equilibria.balance import LOOKS, Balance, ball_blocks, null_basis
+from pendula.analysis.equilibria.balance import Balance, ball_blocks, null_basis
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, equilibrium_at
 from pendula.analysis.equilibria.poles import in_quaternions
 from pendula.analysis.equilibria.turning import spun
@@ -260,7 +260,7 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
     turning = balance_of(system, point).by_turning(point.q, point.v)
     stiffness = max(float(np.abs(terms.K).max()), float(np.abs(aside.K).max()), turning)
     damping = float(np.sqrt(mass * stiffness))
-    for t in LOOKS[1:]:
+    for t in balance_of(system, point).looks()[1:]:
         later = _terms_later(system, point, t)
         for name in "MKCGF":
             one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
@@ -281,7 +281,7 @@ def _potential_stiffness(system: System, point: Equilibrium) -> float:
     steps = 0.1 * np.diag(frame_of(system).steps)
     still, largest = np.zeros(len(steps)), 0.0
     for step in steps:
-        ways = [moved(system, point.q, way * step, 1.0, point.parameters) for way in (-1.0, 0.0, 1.0)]
+        ways = [moved(system, point.q, way * step) for way in (-1.0, 0.0, 1.0)]
         left, here, right = (system.energies(q, still, parameters=point.parameters).potential for q in ways)
         largest = max(largest, abs(float(left - 2 * here + right)) / float(step.max()) ** 2)
     return largest

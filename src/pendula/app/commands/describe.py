@@ -124,7 +124,8 @@ def freedom(model: Model) -> str:
         return f"{counted(len(model.speeds), 'degree')} of freedom ({coordinates}, {speeds})"
     from pendula.equations.derive import derive
 
-    rows = derive(model).loop_rows
+    equations = derive(model)
+    rows = equations.loop_rows + len(equations.idle_rows)
     left = len(model.speeds) - rows
     by_count = (
         f"{counted(left, 'degree')} of freedom by count ({coordinates}, {speeds}, {counted(rows, 'constraint row')})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pendula.equations.derive import equations_of
+from pendula.equations.derive import HasEquations, equations_of
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.printing import code
 from pendula.equations.printing.counts import count
@@ -14,11 +14,11 @@ from pendula.formats import Content, formats
 from pendula.model.model import Model
 
 
-def print_equations(equations: Equations | Model | str, format: str = "text") -> str:
+def print_equations(equations: Equations | Model | HasEquations | str, format: str = "text") -> str:
     """Equations of motion as text, LaTeX, JSON or a program (python, c, cpp, julia, ...), or in a registered format.
 
     Args:
-        equations: returned by :func:`pendula.derive`; a model, a system or the name of a library mechanism is derived.
+        equations: returned by :func:`pendula.derive`, or a system; a model or a library mechanism by name is derived.
         format: name of the format.
 
     Example:

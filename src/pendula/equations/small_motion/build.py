@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -24,11 +25,15 @@ from pendula.model.model import Model
 
 MOST_FREEDOMS = 6
 """with more, symbolic determinants take minutes and are unreadable"""
+SECONDS = 60.0
+"""default time limit; readable linear models take a few seconds"""
 BALANCED = 1e-7
 """Largest unbalanced force at a point, relative to the forces there; equilibria are found to about 1e-10."""
 
 
-def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -> SymbolicModel:
+def linearize_symbolic(
+    model: Model | str, at: Mapping[str, Any] | Any = None, *, seconds: float = SECONDS
+) -> SymbolicModel:
     """The symbolic linear model of a small mechanism, with an account of every term.
 
     Closed loops are restricted to their independent directions, and the constraint forces at the point add geometric
@@ -40,9 +45,11 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -
             ``{"theta": "acos(g/(r*Omega**2))"}``. Unnamed values are zero. A number without a simple exact form, such
             as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces. Or an equilibrium, as
             :func:`pendula.find_equilibria` gives it.
+        seconds: time after which it gives up.
 
     Raises:
-        NotSupported: steady motion of loops or quaternions, forces with kinks, or too many degrees of freedom.
+        NotSupported: steady motion of loops or quaternions, forces with kinks, too many degrees of freedom, or
+            expressions so long that the time is up.
         UsageError: the point is not an equilibrium, does not close the loops, or coefficients depend on time.
 
     Example:
@@ -62,11 +69,12 @@ def linearize_symbolic(model: Model | str, at: Mapping[str, Any] | Any = None) -
         )
     if hasattr(at, "state"):  # an equilibrium
         at = {name: x for name, x in at.state.as_dict().items() if x}
-    return _Builder(eq).build(at or {})
+    return _Builder(eq, seconds).build(at or {})
 
 
 class _Builder:
-    def __init__(self, eq: Equations) -> None:
+    def __init__(self, eq: Equations, seconds: float) -> None:
+        self._seconds, self._until = seconds, time.monotonic() + seconds
         self.eq, self.reader = eq, Reader(eq)
         self._forms: dict[Any, Any] = {}
         symbol = self.reader.symbols
@@ -138,6 +146,7 @@ class _Builder:
         """A coefficient in short form: by the steps that printed equations take, or by SymPy's if there are roots."""
         if x.is_Number or x.is_Symbol:
             return x
+        self._check_time()
         functions = {f.func for f in x.atoms(sp.Function)} - {sp.sin, sp.cos}
         if functions or any(not f.exp.is_Integer for f in x.atoms(sp.Pow)):
             return sp.factor_terms(sp.simplify(x))
@@ -224,10 +233,19 @@ class _Builder:
         if is_zero(e):
             return sp.Integer(0)
         if e not in self._forms:
+            self._check_time()
             self._forms[e] = self.reader.read(tidy(self.eq.inline(e), self.eq.v))
         return self._forms[e]
 
     # -- checks -----------------------------------------------------------------------------------------
+
+    def _check_time(self) -> None:
+        """Raises NotSupported if the time is up; every expression is simplified in between."""
+        if time.monotonic() > self._until:
+            raise NotSupported(
+                f"the symbolic linear model of {self.eq.model.name} was not found within {self._seconds:g} s: its "
+                "expressions are too long to read.\n  Try: linearize(...), which gives it in numbers."
+            )
 
     def _check_closed(self, point: Mapping[Any, Any]) -> None:
         """Raises UsageError if the point does not close the loops."""

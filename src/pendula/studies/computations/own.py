@@ -32,7 +32,10 @@ def own_computation(function: Function) -> Computation:
 def _results(function: Function, case: Case) -> Mapping[str, Any]:
     found = function(case)
     if not isinstance(found, Mapping):
-        found = {getattr(function, "__name__", "value").strip("<>") or "value": found}
+        name = getattr(function, "__name__", "value").strip("<>") or "value"
+        if found is None:
+            raise UsageError(f"the function {name} returned None; it must return a number, or results by name")
+        found = {name: found}
     for name, value in found.items():
         if not isinstance(name, str):
             raise UsageError(f"results have names that are text, found {name!r}")

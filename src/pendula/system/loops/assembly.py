@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Assembly:
 
 def assemble(
     system: System,
-    near: State | Mapping[str, float] | None = None,
+    near: State | Mapping[str, Any] | None = None,
     *,
     parameters: Parameters = None,
     keep: Collection[str] = (),
@@ -102,14 +103,16 @@ def assemble(
         >>> sorted(assemble(system, {"rocker": 3.9}, keep={"crank", "coupler", "crank_dot"}).moved)
         ['rocker']
     """
-    named = () if isinstance(near, State) else tuple(read_table(near, "near"))
+    if not isinstance(near, State):
+        near = system.in_joints.layout.by_coordinates(read_table(near, "near"))
+    named = () if isinstance(near, State) else tuple(near)
     written = () if isinstance(near, State) else tuple(system.model.initial)
     prefer = named if prefer is None else read_name_or_names(prefer, "prefer")
     return assemble_holding(system, near, parameters, keep, ((*prefer, *written), prefer))
 
 
 def assemble_holding(
-    system: System, near: State | Mapping[str, float] | None, parameters: Parameters, keep: Collection[str],
+    system: System, near: State | Mapping[str, Any] | None, parameters: Parameters, keep: Collection[str],
     prefer: Sequence[Collection[str]],
 ) -> Assembly:  # fmt: skip
     """:func:`assemble` with several sets of names to hold if possible, tried one after the other."""
@@ -218,7 +221,7 @@ def _with_unit_quaternions(q: Array, balls: Sequence[int], names: Sequence[str])
     return q
 
 
-def _near(system: System, near: State | Mapping[str, float] | None, parameters: Parameters) -> State:
+def _near(system: System, near: State | Mapping[str, Any] | None, parameters: Parameters) -> State:
     if near is None or isinstance(near, Mapping):
         return system.in_joints.initial_state(parameters).replace(near or {})
     if not isinstance(near, State):

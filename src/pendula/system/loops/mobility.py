@@ -37,11 +37,11 @@ class Mobility:
     """
 
     by_count: int
-    """speeds minus constraint rows"""
+    """speeds minus constraint rows (Gruebler's count), in the plane for planar mechanisms"""
     by_rank: int
     """speeds minus independent constraint rows, at regular poses"""
     rows: int
-    """constraint rows"""
+    """constraint rows, including those that no motion changes"""
     rank: int
     """independent ones among them, at regular poses"""
     redundant: tuple[str, ...]
@@ -165,7 +165,7 @@ def mobility(system: System, parameters: Parameters = None, *, look_again: bool 
     key, known = vector.tobytes(), _KNOWN.setdefault(system, {})
     if key not in known:
         own = known.get(system.parameters.tobytes())
-        if own is not None and not own.redundant and not look_again:
+        if own is not None and own.rank == system.loop_rows and not look_again:
             return own
         known[key] = _from_poses(system, list(poses_near_start(system, vector)))
     return known[key]
@@ -201,4 +201,6 @@ def _from_poses(system: System, poses: list[Pose]) -> Mobility:
         dependent = np.linalg.svd(pose.G)[0][:, rank:]
         involved |= np.abs(dependent).max(axis=1) > 1e-6
     names = tuple(name for name, yes in zip(system.constraint_names, involved, strict=False) if yes)
+    names += system.constraints.idle
+    m += len(system.constraints.idle)
     return Mobility(n - m, n - rank, m, rank, names)

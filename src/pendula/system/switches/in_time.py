@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from pendula.model.checks.references import sides
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions import nodes as ex
-from pendula.model.expressions.algebra import interpret
+from pendula.model.expressions.algebra import combine, interpret
 from pendula.model.expressions.arrays import Arrays
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.expressions.functions import SWITCHING
@@ -30,6 +31,7 @@ SHORTEST = 1 / 4096  # of the time span: faster changes are left to step-size co
 _LEVELS, _FINER = 8, 33  # of the search for an extremum that may hide two switches
 _EXTREMA = 1000
 _HALVINGS = 64
+_TRIED = np.array([0.0, 1.0, 2.0, 5.0, 1234.5])  # times at which a part is compared with a straight line
 
 
 def loads_in_time(model: Model) -> list[Expression]:
@@ -111,6 +113,38 @@ def margins(node: Any) -> Iterator[Any]:
         yield node.args[0]
     elif node.function in ("min", "max"):
         yield from (ex.Subtract(a, b) for a, b in zip(node.args, node.args[1:]))
+
+
+def singled_out(expressions: list[Expression], names: Mapping[str, float]) -> list[float]:
+    """Times t >= 0 that expressions single out, at which they may differ from their values at all other times.
+
+    Every part a t + b, in a condition or as an argument, has its zero at -b/a and changes by 1 in 1/|a|. Conditions
+    may change at these times, and pulses such as ``exp(-((t - 5)/0.01)**2)`` differ from zero around them only. The
+    result has the zeros, times just before and after them, those 1/|a| away, and times between neighbouring zeros.
+    """
+    algebra = Arrays({**names, "t": _TRIED}, _TRIED.shape)  # what depends on other names than these is NaN
+    parts_in_time: list[Array] = []
+
+    def handle(node: ex.Node, parts: tuple[Array, ...]) -> Array:
+        value: Array = combine(algebra, node, parts)
+        several = isinstance(node, ex.Compare) or (isinstance(node, ex.Call) and node.function in ("min", "max"))
+        parts_in_time.extend([x - y for x, y in pairwise(parts)] if several else [value])
+        return value
+
+    with np.errstate(all="ignore"):
+        for expression in expressions:
+            expression.fold(handle)
+    zeros: dict[float, float] = {}
+    for f in (x for x in parts_in_time if np.all(np.isfinite(x))):
+        start, slope = float(f[0]), float(f[1]) - float(f[0])
+        if slope and np.allclose(f, start + slope * _TRIED, rtol=1e-12, atol=1e-12 * abs(start)):
+            at = -start / slope
+            zeros[at] = min(1 / abs(slope), zeros.get(at, np.inf))
+    order = sorted(zeros)
+    found = {at + way for at in order for little in [1e-9 * max(abs(at), 1.0)] for way in (-little, 0.0, little)}
+    found |= {at + way * zeros[at] for at in order for way in (-1.0, 1.0)}
+    found |= {(a + b) / 2 for a, b in pairwise(order)}
+    return sorted(t for t in found if 0 <= t < np.inf)
 
 
 def _extrema(node: Any, t: Array, names: Mapping[str, float]) -> Array:
