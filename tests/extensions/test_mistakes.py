@@ -384,8 +384,8 @@ def _swept(found: Any) -> Any:
             'table "Reading", registered by .*test_mistakes, must return Table, found an object of type dict',
         ),
         (lambda path: _swept(None), "must return Computed, found None"),
-        (lambda path: _swept(Computed((Block("z", ("case",), np.zeros(9)),), {})), "found 9 along case"),
-        (lambda path: _swept(Computed((Block("z", ("t",), np.zeros(2)),), {})), "found 2 along t"),
+        (lambda path: _swept(Computed((Block("z", ("case",), np.zeros(9)),), {})), r"found shape \(9,\) over case"),
+        (lambda path: _swept(Computed((Block("z", ("t",), np.zeros(2)),), {})), r"found shape \(2,\) over t"),
     ],
 )
 def test_what_a_registered_function_returns_is_checked(use: Any, message: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.closures import is_flat
 from pendula.equations.equations import drive_definitions
 from pendula.equations.mechanism import WORLD, Link, Mechanism, Pose, Quaternion, Shift, Step, Turn
 from pendula.equations.orientation.symbols import (
@@ -349,18 +350,6 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
         elif not isinstance(step, Shift):
             assert_never(step)
     return list(start)
-
-
-def is_flat(mechanism: Mechanism, k: int) -> bool:
-    """Whether a body rotates about z only, at a constant height, so that x, y and an angle determine its pose."""
-    link, tape = mechanism.links[k], mechanism.tape
-    if mechanism.poses[k].theta is None:
-        return False
-    moving = 0
-    for symbol in (*mechanism.q, *(d.position for d in mechanism.drives)):
-        moving |= tape.bit(symbol)
-    height = se.sympify(mechanism.point(link.body, link.com)[2])
-    return not any(tape.reach(s) & moving for s in height.free_symbols)
 
 
 def _height(joints: Mechanism, k: int) -> Expr:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.body_coordinates import is_flat
 from pendula.equations.equations import Transmitted, multiplier_symbols
 from pendula.equations.matrix import Matrix
 from pendula.equations.mechanism import WORLD, Mechanism, Pose
@@ -281,3 +280,15 @@ def world_axis(mechanism: Mechanism, axis: Axis) -> list[Expr]:
     """A body direction in world axes."""
     pose: Pose = WORLD if axis.body == GROUND else mechanism.poses[mechanism.index[axis.body]]
     return vec.times(pose.R, axis.direction)
+
+
+def is_flat(mechanism: Mechanism, k: int) -> bool:
+    """Whether a body rotates about z only, at a constant height, so that x, y and an angle determine its pose."""
+    link, tape = mechanism.links[k], mechanism.tape
+    if mechanism.poses[k].theta is None:
+        return False
+    moving = 0
+    for symbol in (*mechanism.q, *(d.position for d in mechanism.drives)):
+        moving |= tape.bit(symbol)
+    height = se.sympify(mechanism.point(link.body, link.com)[2])
+    return not any(tape.reach(s) & moving for s in height.free_symbols)

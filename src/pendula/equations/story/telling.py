@@ -10,7 +10,7 @@ from typing import Any
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.body_coordinates import is_flat
+from pendula.equations.closures import is_flat
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism import Mechanism
 from pendula.equations.shares import UNKNOWN, Source, Terms
