@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -127,7 +129,9 @@ def _batch(found: dict[str, float]) -> Once:
 
 
 def _chain_modes() -> float:
-    """CPU seconds of the first modes of a chain whose equations are compiled already."""
+    """CPU seconds of the first modes of a chain in this process; another has compiled the kernels if none had."""
+    ahead = f"import pendula; pendula.modes(pendula.compile_system(pendula.library.chain(links={LINKS})), {{}})"
+    subprocess.run([sys.executable, "-c", ahead], check=True)
     system = pendula.compile_system(pendula.library.chain(links=LINKS))
     start = time.process_time()
     found = pendula.modes(system, {})

@@ -66,6 +66,7 @@ class ForwardDynamics:
         self.t, self.q, self.v = self._state[:1], self._state[1 : 1 + nq], self._state[1 + nq : 1 + nq + nv]
         self.rates, self.accelerations = self._out[:nq], self._out[nq : nq + nv]
         self._y, self._y_rates = self._state[1 : 1 + nq + nv], self._out[: nq + nv]
+        self._zeros = np.zeros(nq + nv)
         self.inputs = self._dynamics.workspace.context.x[1 + nq + nv :]
         self.inputs.flags.writeable = not system.inputs.in_time
         start = system.initial_state(vector)
@@ -94,14 +95,15 @@ class ForwardDynamics:
             ComputationError: the rates are not finite for another reason.
             UsageError: y does not have one entry for every coordinate and speed.
         """
-        if np.shape(y) != self._y.shape:
+        y = np.asarray(y, dtype=float)
+        if y.shape != self._y.shape:
             raise UsageError(
                 f"y must hold {len(self.q)} coordinates and {len(self.v)} speeds, so {self._y.size} numbers; "
-                f"got an array of shape {np.shape(y)}"
+                f"got an array of shape {y.shape}"
             )
         self.t[0], self._y[:] = t, y
         self.evaluate()
-        if not np.isfinite(self._y_rates).all():
+        if self._zeros.dot(self._y_rates) != 0.0:  # something is not finite; faster than asking every entry
             kind, reason = self._reason()
             where = first_coordinates(self._layout, self._state)
             raise kind(f"the accelerations are not determined at {where}: {reason}")
