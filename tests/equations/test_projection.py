@@ -15,7 +15,7 @@ import pendula
 from pendula import Model, library
 from pendula.equations.equations import drive_definitions
 from pendula.equations.free_bodies import FreeBodies
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.printing.counts import count
 from tests.helpers import CLOSING, Array, Compiled, closed_chain, random_mechanism, regular, slow_too, states
 
@@ -151,7 +151,7 @@ def test_planar_double_pendulum_matches_the_blocks_of_the_paper() -> None:
 
 def test_free_blocks_and_complement_in_body_axes_match_the_paper() -> None:
     """M_free, Omega V, L_tau and L_tau' v of the tilted pendulum, which is not planar for the program."""
-    paper, m = Paper(), Mechanism(_pendulum(TILT))
+    paper, m = Paper(), TreeCoordinates(_pendulum(TILT))
     free = FreeBodies(m)
     assert not any(body.flat for body in free.bodies)
     unit = np.eye(6, dtype=int).tolist()
@@ -218,7 +218,7 @@ def joint_wrenches(system: pendula.results.System, q: Array, v: Array, t: Array)
 
 def _places(system: pendula.results.System, q: Array, t: Array) -> tuple[list[str], Array, Array, Array]:
     """Child-side point of every joint; mass, com (a world point) and inertia of every body; gravity."""
-    m = Mechanism(system.model)
+    m = TreeCoordinates(system.model)
     joints = [*m.model.tree, *m.model.closures]
     places = [m.point(j.child.body, m.place(j.child, f"{j.name}_child")) for j in joints]
     solids = [[link.mass, *m.point(link.body, link.com), *(x for row in link.inertia for x in row)] for link in m.links]

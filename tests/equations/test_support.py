@@ -268,11 +268,13 @@ SHARED = {
     "loads",
     "matrix",
     "mechanism",
+    "parts",
     "shares",
     "support",
     "symbols",
     "tape",
     "translate",
+    "tree_coordinates",
     "vectors",
 }
 """Poses, what the coordinates and speeds of an orientation mean (compared with SciPy and Pinocchio), the list of loads,

@@ -10,7 +10,7 @@ from pendula.equations import vectors as vec
 from pendula.equations.closures import Constraints, closure_senses
 from pendula.equations.equations import Equations, Node, Rows, Transmitted, drive_definitions
 from pendula.equations.matrix import Matrix, columns, entries, rows
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.mechanism import Mechanism
 from pendula.equations.tape import Expr
 
 

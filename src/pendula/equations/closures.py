@@ -16,7 +16,8 @@ import symengine as se
 from pendula.equations import vectors as vec
 from pendula.equations.equations import Transmitted, multiplier_symbols
 from pendula.equations.matrix import Matrix
-from pendula.equations.mechanism import WORLD, Mechanism, Pose
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import WORLD, Pose
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import ModelError, Problem
 from pendula.model.bodies import GROUND

@@ -15,7 +15,8 @@ from typing import Any
 import symengine as se
 
 from pendula.equations.matrix import Matrix, Sparse
-from pendula.equations.mechanism import Drive, Mechanism, Quaternion
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import Drive, Quaternion
 from pendula.equations.tape import Expr, is_zero, substituted
 from pendula.errors import PendulaError
 from pendula.model.joints import Coordinate

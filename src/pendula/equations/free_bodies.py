@@ -14,7 +14,8 @@ from typing import Any, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import WORLD, Link, Mechanism, Pose, Shift, Step, Turn
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import WORLD, Link, Pose, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr
 

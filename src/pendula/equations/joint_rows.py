@@ -16,8 +16,8 @@ import symengine as se
 from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
-from pendula.equations.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody, readable_shifts
-from pendula.equations.mechanism import WORLD, Pose, Shift, Step, Turn
+from pendula.equations.mechanism.body_coordinates import GROUND_BODY, BodyCoordinates, FreeBody, readable_shifts
+from pendula.equations.mechanism.parts import WORLD, Pose, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import WORLD, Mechanism, Turn
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import WORLD, Turn
 from pendula.equations.tape import Expr, Tape, is_zero
 from pendula.equations.translate import translate
 from pendula.errors import ModelError, NotSupported, Problem

@@ -9,7 +9,7 @@ from pendula.equations.assemble import free_rows, shared_blocks
 from pendula.equations.closures import Constraints
 from pendula.equations.formulations.kane import loop_constraints
 from pendula.equations.matrix import Matrix
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.tape import Expr
 
 
@@ -32,7 +32,7 @@ class LoopEquations:
     idle_rows: tuple[str, ...]
 
 
-def derive_loops(mechanism: Mechanism) -> LoopEquations:
+def derive_loops(mechanism: TreeCoordinates) -> LoopEquations:
     """Constraints of the closed loops and quaternions of a mechanism, in joint coordinates."""
     constraints = loop_constraints(mechanism) if mechanism.model.closures else Constraints((), (), (), ())
     G, _, b = free_rows(mechanism, constraints)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pendula.equations import vectors as vec
 from pendula.equations.equations import acceleration_symbols, drive_definitions
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.mechanism import Mechanism
 from pendula.equations.tape import Expr
 
 

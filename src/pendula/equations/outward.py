@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import WORLD, Pose, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 

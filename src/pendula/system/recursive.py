@@ -11,7 +11,7 @@ import numpy as np
 from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations, drive_definitions
 from pendula.equations.loops import derive_loops
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.errors import ComputationError, NotSupported, UsageError
 from pendula.model.model import Model
 from pendula.system import kernels as kn
@@ -73,7 +73,7 @@ class RecursiveSystem(System):
         self._columns: dict[str, tuple[Batches, Gradient | None]] = {}
         self._spare, self._spare_with_inputs = SpareDynamics(), SpareDynamics()
         self.tree_rows = 0
-        self.constraints = Constraints(derive_loops(Mechanism(model) if model.closures else mechanism))
+        self.constraints = Constraints(derive_loops(TreeCoordinates(model) if model.closures else mechanism))
         self.loop_rows, self.constraint_names = self.constraints.rows, self.constraints.names
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pendula.equations.equations import Equations
-from pendula.equations.mechanism import Drive
+from pendula.equations.mechanism.parts import Drive
 from pendula.model.model import Model
 from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, inputs_in_time, prepared_parameters
@@ -41,7 +42,7 @@ class Outputs:
 
     def _compiled(self) -> Any:
         model = self._system.model
-        m = Mechanism(model)
+        m = TreeCoordinates(model)
         symbols = {str(s): s for s in (*m.q, *m.v)}
         values = [symbols[name] if name in symbols else self._point(m, name) for name in self.names]
         definitions = (*inputs_in_time(model, constant_ones=True), *drive_definitions(m), *m.tape.definitions.items())

@@ -16,7 +16,8 @@ import numpy as np
 from pendula.analysis.symmetry.geometry import Geometry, cross
 from pendula.equations.equations import drive_definitions
 from pendula.equations.formulations.projection import ProjectionDerivation
-from pendula.equations.mechanism import Mechanism, refuse_rotors
+from pendula.equations.mechanism.mechanism import refuse_rotors
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.errors import NotSupported, UsageError
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
@@ -155,7 +156,7 @@ class _Bodies:
 
     def __init__(self, system: System, state: State, inputs: Any, vector: Array) -> None:
         self.system, self.state, self.inputs, self.vector = system, state, inputs, vector
-        self.mechanism = Mechanism(system.model)
+        self.mechanism = TreeCoordinates(system.model)
         self.names = tuple(link.body for link in self.mechanism.links)
         self.order = [system.layout.bodies.index(name) for name in self.names]
         geometry = Geometry(system.model, system.layout.parameter_values(vector))

@@ -22,7 +22,8 @@ from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Turn
+from pendula.equations.mechanism.parts import WORLD, Pose, Shift, Turn
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
@@ -58,14 +59,14 @@ class Kane:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return KaneDerivation(Mechanism(model)).equations()
+        return KaneDerivation(TreeCoordinates(model)).equations()
 
     def derivation(self, model: Model) -> KaneDerivation:
         """The derivation, with all its intermediate results and the source of each term."""
-        return KaneDerivation(Mechanism(model), traced=True)
+        return KaneDerivation(TreeCoordinates(model), traced=True)
 
 
-def loop_constraints(mechanism: Mechanism) -> cl.Constraints:
+def loop_constraints(mechanism: TreeCoordinates) -> cl.Constraints:
     """Loop-closure constraints alone: kinematics of the bodies, without masses and loads."""
     derivation = KaneDerivation(mechanism)
     return cl.constraint_rows(mechanism, derivation.rows, derivation._constraint)
@@ -74,7 +75,7 @@ def loop_constraints(mechanism: Mechanism) -> cl.Constraints:
 class KaneDerivation:
     """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
 
-    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
+    def __init__(self, mechanism: TreeCoordinates, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)

@@ -30,7 +30,8 @@ from pendula.equations.closures import (
 )
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import WORLD, Mechanism, Pose, Shift, Step, Turn
+from pendula.equations.mechanism.parts import WORLD, Pose, Shift, Step, Turn
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
@@ -66,17 +67,17 @@ class Lagrange:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return LagrangeDerivation(Mechanism(model)).equations()
+        return LagrangeDerivation(TreeCoordinates(model)).equations()
 
     def derivation(self, model: Model) -> LagrangeDerivation:
         """The derivation, with all its intermediate results and the source of each term."""
-        return LagrangeDerivation(Mechanism(model), traced=True)
+        return LagrangeDerivation(TreeCoordinates(model), traced=True)
 
 
 class LagrangeDerivation:
     """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
 
-    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
+    def __init__(self, mechanism: TreeCoordinates, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)

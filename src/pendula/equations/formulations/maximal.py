@@ -16,11 +16,11 @@ from pendula.equations import closures as cl
 from pendula.equations import loads as ld
 from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
-from pendula.equations.body_coordinates import BodyCoordinates, FreeBody
 from pendula.equations.equations import PARTS, Equations, Node, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.joint_rows import ConstraintRow, JointRows, Slopes, Spot
 from pendula.equations.matrix import Sparse, entries
+from pendula.equations.mechanism.body_coordinates import BodyCoordinates, FreeBody
 from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.model import Model

@@ -23,7 +23,7 @@ from pendula.equations import vectors as vec
 from pendula.equations.assemble import Blocks, gather
 from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.outward import BIAS, Form, Freedom, Outward, added, mapped
 from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
@@ -47,11 +47,11 @@ class NewtonEuler:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return NewtonEulerDerivation(Mechanism(model)).equations()
+        return NewtonEulerDerivation(TreeCoordinates(model)).equations()
 
     def derivation(self, model: Model) -> NewtonEulerDerivation:
         """The derivation, with all its intermediate results and the source of each term."""
-        return NewtonEulerDerivation(Mechanism(model), traced=True)
+        return NewtonEulerDerivation(TreeCoordinates(model), traced=True)
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Wrench:
 class NewtonEulerDerivation:
     """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
 
-    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
+    def __init__(self, mechanism: TreeCoordinates, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)

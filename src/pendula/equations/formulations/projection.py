@@ -52,7 +52,7 @@ from pendula.equations.assemble import Blocks, gather
 from pendula.equations.equations import PARTS, Equations, Transmitted, acceleration_symbols, multiplier_symbols
 from pendula.equations.formulations.support import Support
 from pendula.equations.free_bodies import Columns, FreeBodies, FreeBody, Wrench
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.shares import Book, Terms
 from pendula.equations.tape import Expr, is_zero
 from pendula.model.bodies import GROUND
@@ -75,11 +75,11 @@ class Projection:
 
     def derive(self, model: Model) -> Equations:
         """The equations of motion of a model."""
-        return ProjectionDerivation(Mechanism(model)).equations()
+        return ProjectionDerivation(TreeCoordinates(model)).equations()
 
     def derivation(self, model: Model) -> ProjectionDerivation:
         """The derivation, with all its intermediate results and the source of each term."""
-        return ProjectionDerivation(Mechanism(model), traced=True)
+        return ProjectionDerivation(TreeCoordinates(model), traced=True)
 
 
 Wrenches = dict[int, Wrench]
@@ -99,7 +99,7 @@ class FreeRow:
 class ProjectionDerivation:
     """The derivation for one mechanism; its attributes are the results, in the order in which they are found."""
 
-    def __init__(self, mechanism: Mechanism, *, traced: bool = False) -> None:
+    def __init__(self, mechanism: TreeCoordinates, *, traced: bool = False) -> None:
         self.m = mechanism
         self.tape = mechanism.tape
         self.loads = ld.collect_loads(mechanism)

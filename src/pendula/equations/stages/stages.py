@@ -12,7 +12,7 @@ import symengine as se
 
 from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
-from pendula.equations.mechanism import refuse_rotors
+from pendula.equations.mechanism.mechanism import refuse_rotors
 from pendula.equations.simplify.recipe import ALLOWED, Points, as_sympy, forms, step_names
 from pendula.equations.simplify.sizes import Size, size_of
 from pendula.equations.stages.derivation import Derivation, Entries

@@ -7,9 +7,8 @@ from typing import assert_never
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.body_coordinates import BodyCoordinates
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import WORLD, Shift, Step, Turn
+from pendula.equations.mechanism.parts import WORLD, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.story.story import Chapter, Comparison, Formula, Picture, matrix, scalar
 from pendula.equations.story.story import Step as StoryStep
@@ -45,7 +44,7 @@ def _frames_step(telling: Telling) -> StoryStep:
         f"The world frame is fixed to the ground, with axes {axes}. Every body carries its own frame; the "
         "drawing shows its origin and its axes. A point of a body has constant coordinates in that frame.",
     ]
-    if isinstance(telling.m, BodyCoordinates):
+    if not telling.m.joints_place_bodies:
         words.append(
             "In this formulation the joints do not place the bodies: each body has its own coordinates, the "
             "position of its mass centre and its orientation, as if it were free. The joints come in later, as "
@@ -149,7 +148,7 @@ def positions_chapter(telling: Telling) -> Chapter:
         "This gives the rotation matrix $R$, from body axes to world axes, and the origin $\\boldsymbol{r}$ of every "
         "body; the mass centre is then at $\\boldsymbol{r}_C = \\boldsymbol{r} + R\\,\\boldsymbol{c}$.",
     ]
-    if isinstance(telling.m, BodyCoordinates):
+    if not telling.m.joints_place_bodies:
         words = [
             "The coordinates of a body are the position of its mass centre and its orientation. The rotation matrix "
             "$R$ follows from the orientation, and the origin of the body's frame lies at $\\boldsymbol{r} = "
@@ -203,7 +202,7 @@ def _position_step(telling: Telling, k: int) -> StoryStep:
             )
         )
     center = telling.m.point(link.body, link.com)
-    if not vec.all_zero(link.com) and not isinstance(telling.m, BodyCoordinates):
+    if not vec.all_zero(link.com) and telling.m.joints_place_bodies:
         formulas.append(
             telling.vector(
                 rf"\boldsymbol{{r}}_{{C,{index}}}",
@@ -214,7 +213,7 @@ def _position_step(telling: Telling, k: int) -> StoryStep:
                 compared=Comparison(numbers, ("center", link.body)),
             )
         )
-    words = () if isinstance(telling.m, BodyCoordinates) else (_walk(telling, k),)
+    words = (_walk(telling, k),) if telling.m.joints_place_bodies else ()
     return StoryStep(heading(link.body), words, formulas=tuple(formulas), folded=telling.folded(k))
 
 

@@ -180,7 +180,7 @@ def _forces(telling: Telling, d: LagrangeDerivation) -> Chapter:
         "position: the centrifugal and Coriolis terms, quadratic in the speeds. They move to the right-hand side and "
         "change sign."
     )
-    if telling.m.balls:
+    if d.m.balls:
         inertia += (
             " Angular velocities are not rates of coordinates, so for them the term $\\boldsymbol{\\omega} \\times "
             "\\partial T/\\partial \\boldsymbol{\\omega}$ is added (Boltzmann and Hamel)."

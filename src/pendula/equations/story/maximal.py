@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pendula.equations.body_coordinates import FreeBody
 from pendula.equations.equations import PARTS
 from pendula.equations.formulations.maximal import MaximalDerivation
+from pendula.equations.mechanism.body_coordinates import FreeBody
 from pendula.equations.printing.form import WORDS
 from pendula.equations.story.ending import SYMBOLS, row_step
 from pendula.equations.story.free_body import body_picture

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pendula.equations.derive import DEFAULT
 from pendula.equations.formulations.registry import formulation_named
-from pendula.equations.mechanism import refuse_rotors
+from pendula.equations.mechanism.mechanism import refuse_rotors
 from pendula.equations.story import kane, lagrange, maximal, newton_euler, projection
 from pendula.equations.story.ending import constraints_chapter, final_chapter
 from pendula.equations.story.frames import mechanism_chapter, positions_chapter

@@ -12,7 +12,7 @@ import symengine as se
 from pendula.equations import vectors as vec
 from pendula.equations.closures import is_flat
 from pendula.equations.equations import Equations
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.mechanism import Mechanism
 from pendula.equations.shares import UNKNOWN, Source, Terms
 from pendula.equations.story.display import Display
 from pendula.equations.story.story import Comparison, Formula, Term, column, scalar

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import symengine as se
 
-from pendula.equations.body_coordinates import BodyCoordinates, derive_placement
 from pendula.equations.equations import Equations, drive_definitions
 from pendula.equations.matrix import entries
-from pendula.equations.mechanism import Mechanism
+from pendula.equations.mechanism.body_coordinates import BodyCoordinates, derive_placement
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.motions import derive_motions
 from pendula.equations.translate import translate
 from pendula.model.expressions.expression import parse
@@ -85,7 +85,7 @@ def inputs_in_time(model: Model, *, constant_ones: bool = False) -> tuple[tuple[
 @lru_cache(maxsize=16)  # formulations of one mechanism share it: it does not depend on their equations
 def _motion(model: Model, maximal: bool, inputs: tuple[Any, ...], parameters: tuple[Any, ...]) -> Native:
     """Velocities and accelerations of all bodies, in maximal or in the joints' coordinates; v' are further inputs."""
-    found = derive_motions(BodyCoordinates(model) if maximal else Mechanism(model))
+    found = derive_motions(BodyCoordinates(model) if maximal else TreeCoordinates(model))
     low = Lowering([*inputs, *found.accelerations], parameters, found.definitions)
     flat = [x for j in model.tree for vector in found.motions[j.child.body] for x in vector]
     return compile_program(low.program, [low(e) for e in flat], quick=True)

@@ -19,7 +19,8 @@ import numpy as np
 import symengine as se
 
 from pendula.equations import vectors as vec
-from pendula.equations.mechanism import Link, Mechanism, Shift, Step, Turn
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import Link, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported

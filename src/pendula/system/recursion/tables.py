@@ -12,7 +12,8 @@ import symengine as se
 from pendula.equations import vectors as vec
 from pendula.equations.closures import Axis, CoupledRow, GapRow, Row, closure_rows
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import Mechanism, Shift, Step, Turn
+from pendula.equations.mechanism.parts import Shift, Step, Turn
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr
 from pendula.errors import NotSupported
@@ -72,7 +73,7 @@ class Tables:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.mechanism = m = Mechanism(model)
+        self.mechanism = m = TreeCoordinates(model)
         self.skeleton = Skeleton.of(m)
         self.constants = Constants(m.parameters)
         self.nv, self.nq = len(m.v), len(m.q)

@@ -6,14 +6,15 @@ and rotations) from the joint's template, the mass properties, and the poses of 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple, assert_never
+from typing import Any, assert_never
 
 import symengine as se
 
 from pendula.equations import vectors as vec
+from pendula.equations.mechanism.parts import Drive, Link, Pose, Quaternion, Rotor, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall, chart_rates, turn_ball
 from pendula.equations.tape import Direction, Expr, Tape, is_zero
 from pendula.equations.translate import exact, jumps, number, translate
@@ -28,93 +29,12 @@ from pendula.model.model import Model
 _parse = lru_cache(maxsize=20_000)(parse)
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A translation of the frame by a vector in its own axes."""
+class Mechanism(ABC):
+    """Symbols, links, drives and poses of a model.
 
-    vector: tuple[Expr, Expr, Expr]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A rotation of the frame about a unit axis in its own axes; an ``absolute`` angle is measured from ground."""
-
-    axis: tuple[Expr, Expr, Expr]
-    angle: Expr
-    absolute: bool = False
-
-
-Step = Shift | Turn | TurnBall
-
-
-@dataclass(frozen=True)
-class Drive:
-    """A prescribed motion: a coordinate whose value is an expression of time."""
-
-    name: str
-    kind: str
-    position: Any
-    rate: Any
-    acceleration: Any
-    value: Expr
-    jumps: tuple[Expr, ...] = ()
-    """times at which a condition in the expression switches"""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A body with its inboard joint. ``parent`` is the index of the parent link, -1 for ground."""
-
-    joint: TreeJoint
-    body: str
-    parent: int
-    before: tuple[Step, ...]
-    motion: tuple[Step, ...]
-    after: tuple[Step, ...]
-    mass: Expr
-    com: tuple[Expr, ...]
-    inertia: tuple[tuple[Expr, ...], ...]
-
-    @property
-    def absolute_turn(self) -> Turn | None:
-        """The rotation whose angle is measured from ground, if the joint has one; it is then the only step."""
-        first = self.motion[0] if self.motion else None
-        return first if isinstance(first, Turn) and first.absolute else None
-
-
-class Rotor(NamedTuple):
-    """Inertia of a rotor that turns with a rate of a joint: index of its link, of the rate, and the inertia."""
-
-    link: int
-    rate: int
-    inertia: Expr
-
-
-class Quaternion(NamedTuple):
-    """Position of a quaternion: index of its first coordinate and of its first angular speed."""
-
-    owner: str
-    first: int
-    speed: int
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Pose of a frame: ``R`` is the rotation matrix to world axes, ``r`` its origin in world axes.
-
-    ``theta`` is the absolute angle about z if all rotations so far are about z, else None.
+    Subclasses choose the coordinates: :class:`~pendula.equations.mechanism.tree_coordinates.TreeCoordinates` those of
+    the joints, :class:`~pendula.equations.mechanism.body_coordinates.BodyCoordinates` those of the bodies.
     """
-
-    R: vec.Matrix
-    r: vec.Vector
-    theta: Expr | None = None
-
-
-WORLD = Pose(vec.IDENTITY, vec.NULL, 0)
-
-
-class Mechanism:
-    """Symbols, links, drives and poses of a model."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -123,9 +43,8 @@ class Mechanism:
         self.parameters = [se.Symbol(name) for name in model.parameters]
         self.inputs = [se.Symbol(name) for name in model.inputs]
         self.constants: dict[str, Expr] = {str(s): s for s in self.parameters}
-        self.q = [se.Symbol(c.name) for c in model.coordinates]
-        self.v = [se.Symbol(s.name) for s in model.speeds]
-        self.joint_q, self.joint_v = tuple(self.q), tuple(self.v)
+        self.joint_q = tuple(se.Symbol(c.name) for c in model.coordinates)
+        self.joint_v = tuple(se.Symbol(s.name) for s in model.speeds)
         self.drives: list[Drive] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
         self.idle_rows: list[str] = []
@@ -138,6 +57,52 @@ class Mechanism:
                 self._driven[name] = self._drive(name, kinds[name], _parse(value))
         self.links = self._links()
         self.index = {link.body: k for k, link in enumerate(self.links)}
+
+    # -- what the choice of coordinates decides ---------------------------------------------------
+
+    @property
+    @abstractmethod
+    def q(self) -> Sequence[Any]:
+        """Symbols of the coordinates."""
+
+    @property
+    @abstractmethod
+    def v(self) -> Sequence[Any]:
+        """Symbols of the speeds."""
+
+    @property
+    @abstractmethod
+    def coordinates(self) -> Sequence[Coordinate]:
+        """Name and kind of every entry of q."""
+
+    @property
+    @abstractmethod
+    def speeds(self) -> Sequence[Coordinate]:
+        """Name and kind of every entry of v."""
+
+    @property
+    @abstractmethod
+    def qdot(self) -> Sequence[Expr]:
+        """Rates of the coordinates in terms of the speeds: N v."""
+
+    @property
+    @abstractmethod
+    def quaternions(self) -> Sequence[Quaternion]:
+        """Every quaternion among the coordinates."""
+
+    @property
+    @abstractmethod
+    def poses(self) -> Sequence[Pose]:
+        """World pose of every link's body axes."""
+
+    @property
+    @abstractmethod
+    def joints_place_bodies(self) -> bool:
+        """Whether poses follow from the joints, body by body; otherwise joints become constraints."""
+
+    @abstractmethod
+    def virtual(self, k: int) -> Direction:
+        """The virtual displacement of speed or drive k: dq = column k of N."""
 
     # -- symbols --------------------------------------------------------------------------------
 
@@ -174,21 +139,6 @@ class Mechanism:
         """Rates of the joint coordinates: the free ones, then those of the prescribed motions."""
         return [*self.joint_v, *(d.rate for d in self.drives)]
 
-    @property
-    def coordinates(self) -> Sequence[Coordinate]:
-        """Name and kind of every entry of q."""
-        return self.model.coordinates
-
-    @property
-    def speeds(self) -> Sequence[Coordinate]:
-        """Name and kind of every entry of v."""
-        return self.model.speeds
-
-    @cached_property
-    def qdot(self) -> list[Expr]:
-        """Rates of the free coordinates in terms of the speeds: N v."""
-        return [self.joint_qdot[c.name] for c in self.model.coordinates]
-
     @cached_property
     def joint_qdot(self) -> dict[str, Expr]:
         """Rates of the free joint coordinates in terms of the joint speeds."""
@@ -206,18 +156,6 @@ class Mechanism:
         return rates
 
     @cached_property
-    def balls(self) -> list[tuple[str, tuple[int, int, int], int]]:
-        """Joints with angular speeds, the indices of these, and 1 in body axes, -1 in those of the parent side."""
-        position = {s.name: k for k, s in enumerate(self.model.speeds)}
-        found = []
-        for joint in self.model.tree:
-            ball = joint.ball()
-            if ball is not None and ball.axes != "rates":
-                a, b, c = (position[s.name] for s in joint.speeds()[-3:])
-                found.append((joint.name, (a, b, c), 1 if ball.axes == "body" else -1))
-        return found
-
-    @cached_property
     def turned_by_speeds(self) -> set[str]:
         """Angles and rotation vectors whose rates are linear in an angular velocity."""
         found: set[str] = set()
@@ -226,16 +164,6 @@ class Mechanism:
             if ball is not None and ball.axes != "rates" and not joint.quaternion():
                 found |= set(joint.coordinate_names()[-3:])
         return found
-
-    @cached_property
-    def quaternions(self) -> list[Quaternion]:
-        """Every quaternion among the coordinates."""
-        q, v = ({x.name: k for k, x in enumerate(names)} for names in (self.model.coordinates, self.model.speeds))
-        return [
-            Quaternion(j.name, q[j.coordinate_names()[-4]], v[j.speeds()[-3].name])
-            for j in self.model.tree
-            if j.quaternion()
-        ]
 
     @property
     def unit_quaternions(self) -> list[Expr]:
@@ -249,19 +177,6 @@ class Mechanism:
             seeds[drive.position], seeds[drive.rate] = drive.rate, drive.acceleration
         seeds |= accelerations or {}
         return Direction(self.tape, seeds, "dt" if accelerations is None else "ddt")
-
-    def virtual(self, k: int) -> Direction:
-        """The virtual displacement of speed or drive k: dq = column k of N."""
-        rate = self.rates[k]
-        seeds: dict[Any, Expr] = {}
-        for q, qdot in zip(self.q, self.qdot, strict=True):
-            slope = se.sympify(qdot).diff(rate)
-            if not is_zero(slope):
-                seeds[q] = slope
-        for drive in self.drives:
-            if drive.rate == rate:
-                seeds[drive.position] = 1
-        return Direction(self.tape, seeds, f"by_{rate}")
 
     def by_speed(self, k: int) -> Direction:
         """The partial derivative by speed or drive rate k."""
@@ -422,17 +337,6 @@ class Mechanism:
         return tuple(steps)
 
     # -- poses ----------------------------------------------------------------------------------
-
-    @cached_property
-    def poses(self) -> list[Pose]:
-        """World pose of every link's body axes."""
-        found: list[Pose] = []
-        for k, link in enumerate(self.links):
-            parent = found[link.parent] if link.parent >= 0 else WORLD
-            frame = self.follow(parent, link.before, link.body)
-            frame = self.follow(frame, self.relative_motion(k, frame), link.body)
-            found.append(self.follow(frame, link.after, link.body))
-        return found
 
     def relative_motion(self, k: int, frame: Pose) -> tuple[Step, ...]:
         """The motion of joint k relative to its parent-side frame; absolute angles become relative."""

@@ -12,14 +12,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, assert_never
+from typing import Any, assert_never, final
 
 import symengine as se
 
 from pendula.equations import vectors as vec
 from pendula.equations.closures import is_flat
 from pendula.equations.equations import drive_definitions
-from pendula.equations.mechanism import WORLD, Link, Mechanism, Pose, Quaternion, Shift, Step, Turn
+from pendula.equations.mechanism.mechanism import Mechanism
+from pendula.equations.mechanism.parts import WORLD, Link, Pose, Quaternion, Shift, Step, Turn
+from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.orientation.symbols import (
     TurnBall,
     conjugate,
@@ -64,18 +66,20 @@ class FreeBody:
 GROUND_BODY = FreeBody(True, (), (), (), (), (0, 0, 0), WORLD, {}, {}, vec.NULL, vec.NULL)
 
 
+@final
 class BodyCoordinates(Mechanism):
     """The mechanism in maximal coordinates: q and v belong to the bodies."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        joints = Mechanism(model)
+        joints = TreeCoordinates(model)  # has its own tape, so its poses leave no names in this one
         self.flats = [is_flat(joints, k) for k in range(len(self.links))]
         self._refuse_absolute_in_space()
         self._heights = [_height(joints, k) if flat else 0 for k, flat in enumerate(self.flats)]
         self._coordinates: list[Coordinate] = []
         self._speeds: list[Coordinate] = []
-        self.q, self.v = [], []
+        self._q: list[Any] = []
+        self._v: list[Any] = []
         self._rates: list[Expr] = []
         self._seeds: list[dict[Any, Expr]] = []
         self._quaternions: list[Quaternion] = []
@@ -89,6 +93,16 @@ class BodyCoordinates(Mechanism):
     # -- coordinates and speeds -----------------------------------------------------------------
 
     @property
+    def q(self) -> Sequence[Any]:
+        """Symbols of the coordinates."""
+        return self._q
+
+    @property
+    def v(self) -> Sequence[Any]:
+        """Symbols of the speeds."""
+        return self._v
+
+    @property
     def coordinates(self) -> Sequence[Coordinate]:
         """Name and kind of every entry of q."""
         return self._coordinates
@@ -98,18 +112,23 @@ class BodyCoordinates(Mechanism):
         """Name and kind of every entry of v."""
         return self._speeds
 
-    @cached_property
-    def qdot(self) -> list[Expr]:
-        """Rates of the coordinates in terms of the speeds."""
+    @property
+    def qdot(self) -> Sequence[Expr]:
+        """Rates of the coordinates in terms of the speeds: N v."""
         return self._rates
 
-    @cached_property
-    def quaternions(self) -> list[Quaternion]:
+    @property
+    def quaternions(self) -> Sequence[Quaternion]:
         """Every quaternion among the coordinates."""
         return self._quaternions
 
+    @property
+    def joints_place_bodies(self) -> bool:
+        """Whether poses follow from the joints, body by body: here joints become constraints."""
+        return False
+
     def virtual(self, k: int) -> Direction:
-        """The virtual displacement that belongs to speed or drive k."""
+        """The virtual displacement of speed or drive k: dq = column k of N."""
         if k < len(self.v):
             return Direction(self.tape, self._seeds[k], f"by_{self.v[k]}")
         drive = self.drives[k - len(self.v)]
@@ -164,13 +183,13 @@ class BodyCoordinates(Mechanism):
 
     def _add(self, name: str, kind: str, owner: str) -> Any:
         self._coordinates.append(Coordinate(name, kind, owner))  # type: ignore[arg-type]
-        self.q.append(se.Symbol(name))
-        return self.q[-1]
+        self._q.append(se.Symbol(name))
+        return self._q[-1]
 
     def _add_speed(self, name: str, kind: str, owner: str) -> Any:
         self._speeds.append(Coordinate(name, kind, owner))  # type: ignore[arg-type]
-        self.v.append(se.Symbol(name))
-        return self.v[-1]
+        self._v.append(se.Symbol(name))
+        return self._v[-1]
 
     def _body(self, k: int) -> FreeBody:
         link = self.links[k]
@@ -352,7 +371,7 @@ def _turned_quaternion(start: Sequence[Expr], steps: Sequence[Step]) -> list[Exp
     return list(start)
 
 
-def _height(joints: Mechanism, k: int) -> Expr:
+def _height(joints: TreeCoordinates, k: int) -> Expr:
     """Height of the mass centre of a body in planar motion; it depends on parameters only."""
     return joints.tape.inline(joints.point(joints.links[k].body, joints.links[k].com)[2])
 
@@ -370,7 +389,7 @@ class Placement:
 
 def derive_placement(model: Model) -> Placement:
     """Pose and velocity of every body from the joint coordinates and speeds."""
-    joints, bodies = Mechanism(model), BodyCoordinates(model)
+    joints, bodies = TreeCoordinates(model), BodyCoordinates(model)
     tape, rate = joints.tape, joints.in_time()
     turns: list[list[Expr]] = []
     q: list[Expr] = []
