@@ -243,6 +243,7 @@ def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_js
         found_at = joint_values(asked.system, chosen_or_exit(asked, at, as_json, progress).point)
         where = {n: x for n, x in found_at.items() if x}
     found = linearize_symbolic(asked.model, where)
+    terms = terms and not found.equations_late  # then the text says so
     told = words.terms_text(found) if terms and not (as_json or latex) else ""
     if as_json:
         data = {"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | words.symbolic_data(found)

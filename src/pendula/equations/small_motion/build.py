@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -15,18 +16,17 @@ from pendula.equations.equations import PARTS, Equations, displacement_name
 from pendula.equations.matrix import entries
 from pendula.equations.printing.form import WORDS
 from pendula.equations.printing.tidy import tidy
-from pendula.equations.small_motion.model import SymbolicModel
+from pendula.equations.small_motion.model import SECONDS, SymbolicModel
 from pendula.equations.small_motion.point import Reader, independent, numeric
 from pendula.equations.small_motion.terms import Teller, ToldEquation
 from pendula.equations.tape import is_zero
+from pendula.equations.time_limit import OutOfTime, within
 from pendula.errors import NotSupported, UsageError
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 
 MOST_FREEDOMS = 6
 """with more, symbolic determinants take minutes and are unreadable"""
-SECONDS = 60.0
-"""default time limit; readable linear models take a few seconds"""
 BALANCED = 1e-7
 """Largest unbalanced force at a point, relative to the forces there; equilibria are found to about 1e-10."""
 
@@ -45,11 +45,13 @@ def linearize_symbolic(
             ``{"theta": "acos(g/(r*Omega**2))"}``. Unnamed values are zero. A number without a simple exact form, such
             as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces. Or an equilibrium, as
             :func:`pendula.find_equilibria` gives it.
-        seconds: time after which it gives up.
+        seconds: time limit of the matrices and terms. Each result that is computed from them later (the state matrix,
+            the characteristic polynomial, conditions, borders of damping) has a sixth of it. What is not found in time
+            is left out, and ``left_out`` says so.
 
     Raises:
         NotSupported: steady motion of loops or quaternions, forces with kinks, too many degrees of freedom, or
-            expressions so long that the time is up.
+            expressions so long that the matrices are not found in time.
         UsageError: the point is not an equilibrium, does not close the loops, or coefficients depend on time.
 
     Example:
@@ -69,12 +71,28 @@ def linearize_symbolic(
         )
     if hasattr(at, "state"):  # an equilibrium
         at = {name: x for name, x in at.state.as_dict().items() if x}
-    return _Builder(eq, seconds).build(at or {})
+    return _in_time(_Builder(eq), at or {}, seconds)
+
+
+def _in_time(builder: _Builder, at: Mapping[str, Any], seconds: float) -> SymbolicModel:
+    """The linear model; without the account of terms if the time does not suffice."""
+    until = time.monotonic() + seconds
+    try:
+        found, where = within(seconds, lambda: builder.build(at))
+    except OutOfTime:
+        raise NotSupported(
+            f"the symbolic linear model of {builder.eq.model.name} was not found within {seconds:g} s: its "
+            "expressions are too long to read.\n  Try: linearize(...), which gives it in numbers."
+        ) from None
+    found = replace(found, seconds=seconds)
+    try:
+        return replace(found, equations=within(max(until - time.monotonic(), 0.0), lambda: builder.told(*where)))
+    except OutOfTime:
+        return replace(found, equations_late=True)
 
 
 class _Builder:
-    def __init__(self, eq: Equations, seconds: float) -> None:
-        self._seconds, self._until = seconds, time.monotonic() + seconds
+    def __init__(self, eq: Equations) -> None:
         self.eq, self.reader = eq, Reader(eq)
         self._forms: dict[Any, Any] = {}
         symbol = self.reader.symbols
@@ -88,8 +106,8 @@ class _Builder:
         letter = "multiplier" if any(n.startswith("lam") for n in symbol) else "lam"
         self.lam = [sp.Symbol(f"{letter}{r + 1}", real=True) for r in range(eq.loop_rows)]
 
-    def build(self, at: Mapping[str, Any]) -> SymbolicModel:
-        """The linear model at a point."""
+    def build(self, at: Mapping[str, Any]) -> tuple[SymbolicModel, tuple[Any, Any, Any]]:
+        """The linear model at a point without its terms, and what :meth:`told` needs for them."""
         eq, reader = self.eq, self.reader
         point = reader.point(at)
         if (eq.G or eq.quaternions) and any(point[v] != 0 for v in self.v):
@@ -119,20 +137,19 @@ class _Builder:
         F = self._there(f.jacobian(self.u), point) if self.u else sp.zeros(n, 0)
         left = self._short(Z.T * f0) if rows else f0
         self._check(reduced, left)
-        told = self._told(point, N0, lam0)
         numbers = reader.constants.numbers
-        return SymbolicModel(
+        model = SymbolicModel(
             coordinates=tuple(self.names[k] for k in kept),
             inputs=tuple(map(str, eq.u)),
             **reduced,
             F=self._short(Z.T * F) if rows and self.u else F[: len(kept), :],
             left=left,
             assumed=tuple(name for name, s in reader.symbols.items() if s.is_positive),
-            equations=told,
             constants={str(s): value for s, value in numbers.items()},
             definitions=definitions,
             dependent=self._dependent(Z, kept),
         )
+        return model, (point, N0, lam0)
 
     # -- matrices at the point ----------------------------------------------------------------------
 
@@ -146,7 +163,6 @@ class _Builder:
         """A coefficient in short form: by the steps that printed equations take, or by SymPy's if there are roots."""
         if x.is_Number or x.is_Symbol:
             return x
-        self._check_time()
         functions = {f.func for f in x.atoms(sp.Function)} - {sp.sin, sp.cos}
         if functions or any(not f.exp.is_Integer for f in x.atoms(sp.Pow)):
             return sp.factor_terms(sp.simplify(x))
@@ -198,7 +214,8 @@ class _Builder:
 
     # -- terms ------------------------------------------------------------------------------------------
 
-    def _told(self, point: Mapping[Any, Any], N0: sp.Matrix, lam0: list[Any]) -> tuple[ToldEquation, ...]:
+    def told(self, point: Mapping[Any, Any], N0: sp.Matrix, lam0: list[Any]) -> tuple[ToldEquation, ...]:
+        """Every equation of motion and constraint, term by term."""
         eq, epsilon = self.eq, sp.Symbol("epsilon")
         moved = dict(zip(self.q, self._moved(point, N0, epsilon), strict=True))
         for symbols, changes in ((self.v, self.rate), (self.a, self.a)):
@@ -233,19 +250,10 @@ class _Builder:
         if is_zero(e):
             return sp.Integer(0)
         if e not in self._forms:
-            self._check_time()
             self._forms[e] = self.reader.read(tidy(self.eq.inline(e), self.eq.v))
         return self._forms[e]
 
     # -- checks -----------------------------------------------------------------------------------------
-
-    def _check_time(self) -> None:
-        """Raises NotSupported if the time is up; every expression is simplified in between."""
-        if time.monotonic() > self._until:
-            raise NotSupported(
-                f"the symbolic linear model of {self.eq.model.name} was not found within {self._seconds:g} s: its "
-                "expressions are too long to read.\n  Try: linearize(...), which gives it in numbers."
-            )
 
     def _check_closed(self, point: Mapping[Any, Any]) -> None:
         """Raises UsageError if the point does not close the loops."""

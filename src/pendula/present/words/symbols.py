@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pendula.equations.printing.latex import LATEX
@@ -28,8 +29,11 @@ def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
             continue
         for i in range(X.rows):
             lines += [_line(f"{name}[{i + 1},{j + 1}] = {X[i, j]}") for j in range(X.cols) if X[i, j] != 0]
-    lines += ["", _line(f"characteristic polynomial: {found.polynomial.as_expr()}")]
-    lines += ["", *(_line(x) for x in _verdicts(found))]
+    lines += [""]
+    with suppress(NotSupported):
+        lines += [_line(f"characteristic polynomial: {found.polynomial.as_expr()}"), ""]
+    lines += [_line(x) for x in _verdicts(found)]
+    lines += found.left_out
     lines += _constants(found)
     if not found.left.is_zero_matrix:
         must = " and ".join(f"{x} = 0" for x in found.left if x != 0)
@@ -41,13 +45,15 @@ def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
 
 def _verdicts(found: SymbolicModel) -> list[str]:
     """The conditions for stability, and the borders of damping."""
-    try:
+    verdicts = []
+    with suppress(NotSupported):
         conditions = found.stable_if
-    except NotSupported as error:
-        conditions = str(error)
-    if len(conditions) > LONGEST:
-        conditions = f"the condition for stability has {len(conditions)} characters, too many to read"
-    return [conditions, *([found.damping] if found.damping else [])]
+        if len(conditions) > LONGEST:
+            conditions = f"the condition for stability has {len(conditions)} characters, too many to read"
+        verdicts.append(conditions)
+    with suppress(NotSupported):
+        verdicts += [found.damping] if found.damping else []
+    return verdicts
 
 
 def _constants(found: SymbolicModel) -> list[str]:
@@ -61,17 +67,21 @@ def _constants(found: SymbolicModel) -> list[str]:
 
 def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
     """The linear model as plain strings."""
-    try:
+    polynomial = conditions = damping = None
+    with suppress(NotSupported):
+        polynomial = str(found.polynomial.as_expr())
+    with suppress(NotSupported):
         conditions = [str(x) for x in found.conditions]
-    except NotSupported:
-        conditions = None
+    with suppress(NotSupported):
+        damping = found.damping
     return {
         "coordinates": list(found.coordinates),
         "inputs": list(found.inputs),
         **{n: [[str(x) for x in row] for row in getattr(found, n).tolist()] for n in ("M", "C", "K", "F")},
-        "polynomial": str(found.polynomial.as_expr()),
+        "polynomial": polynomial,
         "conditions": conditions,
-        "damping": found.damping,
+        "damping": damping,
+        "left_out": list(found.left_out),
         "left": [str(x) for x in found.left],
         "positive": list(found.assumed),
         "constants": dict(found.constants),
