@@ -422,6 +422,59 @@ def test_forces_that_balance_each_other_in_a_redundant_loop_are_found() -> None:
         np.testing.assert_allclose(wrench[0, 3:], 0, atol=1e-12, err_msg=name)
 
 
+def belted(value: str, more: tuple[str, ...] = ()) -> Model:
+    """A parallelogram whose cranks a and c are also coupled; its coupler b stays parallel to x. More cranks beside it."""
+
+    def at(body: str, x: float) -> dict[str, Any]:
+        return {"body": body, "position": [x, 0, 0]}
+
+    names = ("crank", "coupler", "rocker", *(f"wheel_{name}" for name in more))
+    joints = [
+        {"name": "a", "type": "revolute", "parent": "ground", "child": "crank"},
+        {"name": "b", "type": "revolute", "parent": at("crank", 1), "child": "coupler"},
+        {"name": "c", "type": "revolute", "parent": at("ground", 2), "child": "rocker"},
+        *({"name": name, "type": "revolute", "parent": at("ground", 5), "child": f"wheel_{name}"} for name in more),
+        {"name": "pin", "type": "coincident", "parent": at("coupler", 2), "child": at("rocker", 1)},
+        {"name": "belt", "type": "coupling", "value": value},
+    ]
+    return Model(
+        name="belted parallelogram",
+        gravity=[0, -9.81, 0],
+        bodies=[{"name": name, "mass": 1, "com": [0.5, 0, 0], "inertia": [0.1, 0.1, 0.1]} for name in names],
+        joints=joints,
+        initial={"a": 1.0, "b": -1.0, **dict.fromkeys(("c", *more), 1.0)},
+    )
+
+
+@pytest.mark.parametrize("value", ["a - c", "a + b"], ids=["cranks", "coupler"])
+@pytest.mark.parametrize("formulation", FINDERS)
+def test_a_belt_that_a_loop_makes_redundant_leaves_forces_open(formulation: str, value: str) -> None:
+    """Between the cranks, only the force along the coupler is open; a torque on the coupler opens its pins across."""
+    model = belted(value)
+    found = pendula.reactions(pendula.simulate(model, 0.2, tol=1e-10), formulation=formulation)
+    known = pendula.reactions(pendula.simulate(model, 0.2, tol=1e-10), formulation="newton-euler")
+    forces = found.force_world[:, :, :2]
+    if value == "a - c":
+        assert np.isnan(forces[..., 0]).all()
+        assert np.isfinite(forces[..., 1]).all()
+    else:
+        assert np.isnan(forces).any()
+    np.testing.assert_allclose(found.force_world, known.force_world, atol=1e-7)
+    assert any("closed by pin, belt" in x.why for x in found.indeterminate)
+    assert pendula.check(model).passed
+
+
+def test_a_belt_beside_a_loop_that_leaves_it_alone_opens_nothing() -> None:
+    """A belt from the crank to a wheel outside of the loop: every force is determined."""
+    model = belted("a - d", more=("d",))
+    by = [
+        pendula.reactions(pendula.simulate(model, 0.2, tol=1e-10), formulation=name).force_world
+        for name in ("newton-euler", "maximal")
+    ]
+    assert np.isfinite(by[0]).all()
+    np.testing.assert_allclose(*by, atol=1e-7)
+
+
 @pytest.mark.parametrize("formulation", FINDERS)
 def test_what_a_redundant_loop_leaves_open_is_named_and_the_rest_is_given(formulation: str) -> None:
     system = pendula.compile_system(three_cranks(), formulation)

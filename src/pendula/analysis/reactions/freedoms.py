@@ -51,7 +51,8 @@ class Freedoms:
         self.joints: tuple[TreeJoint | ClosingJoint, ...] = (*self.model.tree, *self.model.closures)
         self.children = {joint.name: self._place(joint.child) for joint in self.joints}
         self._centers = self._find_centers()
-        self._directions = {name: self._span(columns) for name, columns in self._find_free().items()}
+        free, self._closing_twists, self._sizes = self._find_free()
+        self._directions = {name: self._span(columns) for name, columns in free.items()}
 
     # -- positions ------------------------------------------------------------------------------
 
@@ -99,17 +100,28 @@ class Freedoms:
         w = motion.angular_velocity[:, k]
         return np.concatenate([motion.velocity[:, k] + np.cross(w, point - self._centers[:, k]), w], axis=1)
 
-    def _find_free(self) -> dict[str, list[Array]]:
-        """Joint -> scaled twists: one per unit speed of a tree joint; for a closing joint, from its frames."""
+    def _find_free(self) -> tuple[dict[str, list[Array]], dict[str, Array], Array]:
+        """Joint -> scaled twists: one per unit speed of a tree joint; for a closing joint, from its frames.
+
+        Also the scaled twists of closing joints at unit speeds (times, 6, speeds), and the size of the twist of each
+        speed's own joint (times, speeds), by which they are compared.
+        """
         found = {j.name: self._closing_freedoms(j) for j in self.model.closures}
         found |= {joint.name: [] for joint in self.model.tree}
         count = len(self.model.speeds)
+        closing = {j.name: np.zeros((len(self.t), 6, count)) for j in self.model.closures if j.has_sides}
+        sizes = np.ones((len(self.t), count))
         rest = self._motion(np.zeros(count))
-        for unit, speed in zip(np.eye(count), self.model.speeds, strict=True):
+        for k, (unit, speed) in enumerate(zip(np.eye(count), self.model.speeds, strict=True)):
             moved = self._motion(unit)
             motion = BodyMotion(*(a - b for a, b in zip(moved, rest, strict=True)))
-            found[speed.joint].append(self.scaled(self.twist(motion, speed.joint)))
-        return found
+            own = self.scaled(self.twist(motion, speed.joint))
+            found[speed.joint].append(own)
+            size = np.linalg.norm(own, axis=-1)
+            sizes[:, k] = np.where(size > 0, size, 1.0)
+            for name, twists in closing.items():
+                twists[..., k] = self.scaled(self.twist(motion, name))
+        return found, closing, sizes
 
     def _motion(self, v: Array) -> BodyMotion:
         return self.system.body_motion(self.q, v, None, self.t, parameters=self.parameters)
@@ -175,18 +187,22 @@ class Freedoms:
     def self_balanced(self, *, in_plane: bool = False) -> tuple[list[dict[str, Array]], list[list[str]]]:
         """Self-balancing forces: joint forces in equilibrium without any load, which the equations leave undetermined.
 
+        Couplings (gears, belts) take part: a loop that already couples two angles shares its load with a belt between
+        them.
+
         Args:
             in_plane: omit forces out of the x-y plane.
 
         Returns:
             a list of independent sets, each joint -> wrench about its child's point (times, 6), zero at times
-            with fewer sets; and the closing joints that take part in each.
+            with fewer sets; and the closing joints and couplings that take part in each.
         """
         closures = [j.name for j in self.model.closures if j.has_sides]
         if not closures:
             return [], []
         carried = {name: self._carried(name, in_plane) for name in closures}
-        sets = left_null_space(self._powers(carried))
+        couplings, slopes = self._couplings()
+        sets = left_null_space(np.concatenate([self._powers(carried), slopes], axis=1))
         found, takers = [], []
         for k in range(sets.shape[-1]):
             at, shares = 0, {}
@@ -195,9 +211,24 @@ class Freedoms:
                 shares[name] = np.einsum("tij,tj->ti", wrenches, sets[:, at : at + count, k])
                 shares[name] = shares[name] * np.repeat([1.0, self.length], 3)
                 at += count
+            part = [name for name in closures if np.abs(shares[name]).max() > DEPENDENT]
+            if not part:
+                continue  # couplings and drives among themselves: no joint feels their forces
+            part += [name for i, name in enumerate(couplings) if np.abs(sets[:, at + i, k]).max() > DEPENDENT]
             found.append(shares | {j.name: self._passed_on(j, shares) for j in self.model.tree})
-            takers.append([name for name in closures if np.abs(shares[name]).max() > DEPENDENT])
+            takers.append(part)
         return found, takers
+
+    def _couplings(self) -> tuple[list[str], Array]:
+        """Couplings, and the scaled power of a unit multiplier of each on every speed (times, couplings, speeds)."""
+        names = [j.name for j in self.model.closures if not j.has_sides]
+        if not names:
+            return [], np.zeros((len(self.t), 0, len(self.model.speeds)))
+        owner = [row.partition(":")[0] for row in self.system.constraint_names]
+        G = self.system.constraint_jacobian(self.q, self.t, parameters=self.parameters)
+        rows = G[:, [owner.index(name) for name in names]] / self._sizes[:, None]
+        most = np.linalg.norm(rows, axis=-1, keepdims=True)
+        return names, rows / np.where(most > 0, most, 1.0)
 
     def _carried(self, name: str, in_plane: bool) -> Array:
         """Scaled wrenches that a closing joint can carry, shape (times, 6, count)."""
@@ -209,26 +240,9 @@ class Freedoms:
         return _basis(np.eye(6) - free @ np.swapaxes(free, 1, 2))
 
     def _powers(self, carried: dict[str, Array]) -> Array:
-        """Power of the closing joints' wrenches on every free direction of the tree joints in their loops.
-
-        A free direction moves all bodies outboard of its joint as one. Shape (times, wrenches, directions).
-        """
-        columns = []
-        for joint in self.model.tree:
-            free = self._directions[joint.name] / np.repeat([1.0, self.length], 3)[:, None]
-            signs = {name: self._sign(joint, name) for name in carried}
-            if free.shape[-1] == 0 or not any(signs.values()):
-                continue
-            rows = []
-            for name, wrenches in carried.items():
-                arm = self.children[name].point - self.children[joint.name].point
-                slide = free[:, :3] + np.cross(free[:, 3:], arm[..., None], axis=1)
-                moved = np.concatenate([slide, self.length * free[:, 3:]], axis=1)
-                rows.append(signs[name] * np.swapaxes(wrenches, 1, 2) @ moved)
-            columns.append(np.concatenate(rows, axis=1))
-        if not columns:
-            return np.zeros((len(self.t), sum(w.shape[-1] for w in carried.values()), 1))
-        return np.concatenate(columns, axis=-1)
+        """Power of the closing joints' wrenches at every unit speed, scaled; shape (times, wrenches, speeds)."""
+        found = [np.swapaxes(wrenches, 1, 2) @ self._closing_twists[name] for name, wrenches in carried.items()]
+        return np.concatenate(found, axis=1) / self._sizes[:, None]
 
     def _sign(self, joint: TreeJoint, closure: str) -> int:
         """1 if a tree joint moves the child side of a closing joint, -1 if its parent side, 0 if both or none."""
@@ -243,7 +257,8 @@ class Freedoms:
             force, torque = wrench[:, :3], wrench[:, 3:]
             moment = torque + np.cross(self.children[name].point - point, force)
             total -= self._sign(joint, name) * np.concatenate([force, moment], axis=1)
-        return total
+        # what a coupling or a drive carries acts along the freedoms of the joint
+        return np.concatenate(self.across(joint.name, total[:, :3], total[:, 3:]), axis=1)
 
     @cached_property
     def _beyond(self) -> dict[str, set[str]]:
