@@ -60,6 +60,19 @@ def test_a_motion_without_a_value_at_the_start_is_named() -> None:
         pendula.simulate(model, 1.0)
 
 
+@pytest.mark.parametrize("formulation", ["kane", "maximal"])
+@pytest.mark.parametrize(("motion", "which"), [("sqrt(t)", "rate"), ("k*t**1.5", "acceleration")])
+def test_a_motion_without_a_finite_rate_at_the_start_is_named(motion: str, which: str, formulation: str) -> None:
+    joint = {"name": "th", "type": "revolute", "parent": "ground", "child": "rod", "motion": motion}
+    arm = {"name": "q", "type": "revolute", "parent": {"body": "rod", "at": "end"}, "child": "arm"}
+    rods = [{"name": name, "rod": {"mass": 1, "length": 1}} for name in ("rod", "arm")]
+    model = pendula.Model(name="driven", gravity=[0, -9.81, 0], parameters={"k": 2.0}, bodies=rods, joints=[joint, arm])
+    system = pendula.compile_system(model, formulation)
+    with pytest.raises(UsageError, match=rf'motion of "th" has no finite {which} at the start, t = 0(.|\n)*Try: '):
+        pendula.simulate(system, 1.0)
+    assert pendula.simulate(system, t_span=(0.1, 0.2)).outcome.ok
+
+
 def test_a_run_that_starts_singular_is_refused() -> None:
     with pytest.raises(SingularPose, match="theta = 0"):
         pendula.simulate(library_system("spherical-pendulum"), 1.0, initial_state={"theta": 0.0})

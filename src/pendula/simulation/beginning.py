@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pendula.equations.motion_rates import infinite_rate
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
@@ -42,7 +43,7 @@ def refuse_not_finite(state: State) -> None:
 
 
 def _refuse_undefined_motions(system: System, t: float, vector: Array) -> None:
-    """Raises UsageError if a prescribed motion has no finite value at the start."""
+    """Raises UsageError if a prescribed motion has no finite value, rate or acceleration at the start."""
     values = system.layout.parameter_values(vector) | {"t": t}
     for joint in system.model.tree:
         for coordinate, motion in joint.prescribed().items():
@@ -55,6 +56,12 @@ def _refuse_undefined_motions(system: System, t: float, vector: Array) -> None:
                 raise UsageError(
                     f'the prescribed motion of "{coordinate}" is not defined at the start: {error}'
                 ) from None
+    for drive in system.drives:
+        if which := infinite_rate(drive, values):
+            raise UsageError(
+                f'the prescribed motion of "{drive.name}" has no finite {which} at the start, t = {t:g}.\n'
+                "  Try: begin a little later, or prescribe a motion that begins smoothly, such as t**2."
+            )
 
 
 def start_state(system: System, given: State | Mapping[str, Any] | None, t: float, vector: Array) -> Start:
