@@ -294,3 +294,21 @@ def test_bad_inputs_are_refused_by_name() -> None:
     run = pendula.simulate(cart, 1, inputs={"F": pendula.Signal([0, 1], [0, 1])})
     with pytest.raises(NotSupported, match="is a time series, and the analysis needs numbers"):
         pendula.linearize(run.system, {})
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=("symbolic", "maximal", "recursive"))
+def test_an_input_of_the_run_goes_with_an_expression_of_time_in_the_model(engine: dict[str, Any]) -> None:
+    cart_pole = pendula.library.cart_pole()
+    push = {"type": "generalized", "coordinate": "theta", "value": "torque"}
+    model = cart_pole.with_changes(inputs={**cart_pole.inputs, "torque": "sin(3*t)"}, forces=[*cart_pole.forces, push])
+    system = pendula.compile_system(model, **engine)
+    text = pendula.simulate(system, 2, inputs={"F": "cos(t)"}, initial_state=START, tol=TOL)
+    function = pendula.simulate(system, 2, inputs={"F": lambda t, _: np.cos(t)}, initial_state=START, tol=TOL)
+    assert np.abs(end(text) - end(function)).max() < CLOSE
+    assert np.allclose(function["torque"], np.sin(3 * function.t), rtol=1e-12, atol=1e-12)
+    assert np.allclose(function["F"], np.cos(function.t), rtol=1e-12, atol=1e-12)
+    line = pendula.simulate(system, 2, inputs={"F": ([0, 2], [0, 1])}, initial_state=START, tol=TOL)
+    assert (
+        np.abs(end(line) - end(pendula.simulate(system, 2, inputs={"F": "t/2"}, initial_state=START, tol=TOL))).max()
+        < CLOSE
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -16,23 +17,64 @@ from pendula.system.code.programs import inputs_in_time
 from pendula.system.layout import Array, Layout
 
 
-class Inputs:
+class Inputs(ABC):
+    """The inputs of a system: those of its model, or those of a run."""
+
+    @property
+    @abstractmethod
+    def over_time(self) -> bool:
+        """Whether a run gives some of them: as time series, functions or sampled controllers."""
+
+    @property
+    @abstractmethod
+    def none(self) -> Array:
+        """Zeros, for programs that do not read inputs."""
+
+    @property
+    @abstractmethod
+    def in_time(self) -> tuple[tuple[Any, Any], ...]:
+        """Inputs of the model that depend on time, as pairs (symbol, expression)."""
+
+    @abstractmethod
+    def constant(self, parameters: Array) -> Array:
+        """Values of the constant inputs; zeros for those that depend on time, which programs do not read."""
+
+    @abstractmethod
+    def at(self, t: float, parameters: Array) -> Array:
+        """Values of the inputs at time t."""
+
+    @abstractmethod
+    def refuse_laws(self, who: str) -> None:
+        """Raises NotSupported if an input is a Python function or a sampled controller."""
+
+    @abstractmethod
+    def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
+        """Values of the inputs: the given array, changes by name, or their own values at the times t.
+
+        ``state`` is (q, v), for inputs that a run evaluates as functions of the state.
+        """
+
+
+@final
+class ModelInputs(Inputs):
     """The inputs of one model, whose values are expressions of parameters and perhaps of time."""
 
     over_time = False
-    """whether some are given by a run: as time series, functions or sampled controllers"""
 
     def __init__(self, model: Model, layout: Layout) -> None:
         self._model = model
         self._layout = layout
         self._last: tuple[bytes, Array] | None = None
         self._last_in_time: tuple[tuple[float, bytes], Array] | None = None
-        self.none = np.zeros(len(layout.inputs))
-        """zeros, for programs that do not read inputs"""
+
+    @cached_property
+    def none(self) -> Array:
+        """Zeros, for programs that do not read inputs."""
+        return np.zeros(len(self._layout.inputs))
 
     @cached_property
     def in_time(self) -> tuple[tuple[Any, Any], ...]:
-        """Inputs that depend on time, as pairs (symbol, expression)."""
+        """Inputs of the model that depend on time, as pairs (symbol, expression)."""
         return inputs_in_time(self._model)
 
     @cached_property
@@ -61,13 +103,10 @@ class Inputs:
         return self._last_in_time[1].copy()
 
     def refuse_laws(self, who: str) -> None:
-        """Raises NotSupported if an input is a Python function or a sampled controller; here none is."""
+        """Raises nothing: no input of a model is a Python function or a sampled controller."""
 
     def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
-        """Values of the inputs: the given array, changes by name, or those of the model at the times t.
-
-        ``state`` is (q, v), for inputs that a run evaluates as functions of the state.
-        """
+        """Values of the inputs: the given array, changes by name, or those of the model at the times t."""
         names = self._layout.inputs
         if isinstance(given, Mapping):
             return self._by_name(t, given, parameters)

@@ -21,7 +21,7 @@ from pendula.system.code.programs import Compiled, Programs, inputs_in_time, pre
 from pendula.system.constraints import Constraints
 from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved
 from pendula.system.in_joints import InJoints
-from pendula.system.inputs import Inputs
+from pendula.system.inputs import ModelInputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import inverse_matrix, turnings_of
@@ -62,7 +62,7 @@ class RecursiveSystem(System):
         self.model = model
         self.layout = Layout.of(model)
         self.parameters = np.array([model.parameter_values[name] for name in self.layout.parameters], dtype=float)
-        self.inputs = Inputs(model, self.layout)
+        self.inputs = ModelInputs(model, self.layout)
         self.engine = self.formulation = "recursive"
         self.symbolic_terms = symbolic_terms
         self.drives = tuple(mechanism.drives)

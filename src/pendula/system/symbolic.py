@@ -20,7 +20,7 @@ from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints, SparseValues
 from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, check_solved
 from pendula.system.in_joints import InJoints
-from pendula.system.inputs import Inputs
+from pendula.system.inputs import ModelInputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
@@ -51,7 +51,7 @@ class SymbolicSystem(System):
         self.model = equations.model
         self.layout = Layout.of(self.model, equations.coordinates, equations.speeds)
         self.parameters = np.array([self.model.parameter_values[name] for name in self.layout.parameters], dtype=float)
-        self.inputs = Inputs(self.model, self.layout)
+        self.inputs = ModelInputs(self.model, self.layout)
         self.engine, self.formulation, self.symbolic_terms = "symbolic", equations.formulation, True
         self.written = "" if equations.written is None else equations.written.source
         self.loop_rows = equations.loop_rows

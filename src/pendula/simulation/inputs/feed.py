@@ -6,7 +6,8 @@ import copy
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.simulation.inputs import kernels as kn
 from pendula.simulation.inputs.kinds import Sampled, Signal
-from pendula.system.inputs import Inputs
+from pendula.system.inputs import Inputs, ModelInputs
 from pendula.system.layout import Array, State
 from pendula.system.switches.watching import check_names, names_of, watch_program
 from pendula.system.system import System
@@ -81,13 +82,15 @@ class Record:
         return np.where(np.asarray(k < 0)[..., None], initial, self.values[np.clip(k, 0, known - 1)])
 
 
+@final
 class RunInputs(Inputs):
     """Inputs of a run that are not numbers or expressions: time series, functions and sampled controllers."""
 
     over_time = True
 
     def __init__(self, system: System, signals: Mapping[str, Signal], laws: Sequence[Law]) -> None:
-        super().__init__(system.model, system.layout)
+        self._model = ModelInputs(system.model, system.layout)
+        self._layout = system.layout
         self._joints = system.in_joints
         self.signals = dict(signals)
         self.laws = list(laws)
@@ -99,6 +102,20 @@ class RunInputs(Inputs):
     def names(self) -> tuple[str, ...]:
         """Inputs that are read from the run instead of the model."""
         return (*self.signals, *(name for law in self.laws for name in law.names))
+
+    @cached_property
+    def none(self) -> Array:
+        """Zeros, for programs that do not read inputs."""
+        return self._model.none
+
+    @cached_property
+    def in_time(self) -> tuple[tuple[Any, Any], ...]:
+        """Inputs of the model that depend on time, as pairs (symbol, expression)."""
+        return self._model.in_time
+
+    def constant(self, parameters: Array) -> Array:
+        """Values of the model's constant inputs; zeros for those that depend on time."""
+        return self._model.constant(parameters)
 
     @property
     def sampled(self) -> list[Law]:
@@ -128,9 +145,9 @@ class RunInputs(Inputs):
     def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
         """Values of the inputs, at times and states of the run unless they are given."""
         if given is not None and not isinstance(given, Mapping):
-            return super().rows(t, given, parameters)
+            return self._model.rows(t, given, parameters)
         missing = [name for name in self.names if given is None or name not in given]
-        base = np.array(super().rows(t, given, parameters))
+        base = np.array(self._model.rows(t, given, parameters))
         if not missing:
             return base
         t = np.asarray(t, dtype=float)
