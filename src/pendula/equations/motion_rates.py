@@ -8,7 +8,7 @@ from typing import Any
 
 import symengine as se
 
-from pendula.equations.mechanism import Drive
+from pendula.equations.mechanism.parts import Drive
 
 
 def infinite_rate(drive: Drive, values: Mapping[str, float]) -> str:
