@@ -58,7 +58,7 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
     given.extras = [extra for extra in given.extras.split(",") if extra]
     for kind, found, known in (("benchmark", given.names, NAMES), ("extra", given.extras, EXTRAS)):
         if unknown := [name for name in found if name not in known]:
-            parser.error(f'there is no {kind} "{unknown[0]}"; known are {", ".join(known)}')
+            parser.error(f'there is no {kind} "{unknown[0]}"; available: {", ".join(known)}')
     return given
 
 

@@ -30,7 +30,7 @@ def _shaken() -> Any:
 
 MAKERS = {
     "Assembly": lambda: pendula.assemble("four-bar"),
-    "Certificate": lambda: pendula.check("pendulum", names=["lagrange", "kane"], states=5),
+    "Certificate": lambda: pendula.check("pendulum", formulations=["lagrange", "kane"], states=5),
     "Comparison": lambda: pendula.derivation.check_against(
         "pendulum", {"equations": ["m*l**2*theta_ddot = -m*g*l/2*sin(theta)"]}, states=5
     ),

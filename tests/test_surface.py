@@ -36,11 +36,7 @@ MODULES = [*STUBS.MODULES, "pendula.errors"]
 def public(module: str) -> dict[str, Any]:
     """Public names of a module with what is behind them, modules left out."""
     found = importlib.import_module(module)
-    if module == "pendula.errors":
-        names = [n for n, x in vars(found).items() if isinstance(x, type) and x.__module__ == module]
-    else:
-        names = [n for n in found.__all__ if n != "__version__"]
-    values = {name: getattr(found, name) for name in names}
+    values = {name: getattr(found, name) for name in found.__all__ if name != "__version__"}
     return {name: value for name, value in values.items() if not inspect.ismodule(value)}
 
 
@@ -53,13 +49,19 @@ def test_type_checkers_see_the_names_that_there_are(module: str) -> None:
     assert STUBS.path_of(module).read_text(encoding="utf-8") == made, "run python docs/make_stubs.py"
 
 
-@pytest.mark.parametrize("module", STUBS.MODULES)
+@pytest.mark.parametrize("module", [*MODULES, "pendula.library"])
 def test_dir_shows_public_names_alone(module: str) -> None:
     found = importlib.import_module(module)
     assert public(module)
     assert {*dir(found)} | {"__version__"} == {*found.__all__} | {"__version__"}
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         found.nothing  # noqa: B018
+
+
+def test_every_error_is_public() -> None:
+    found = importlib.import_module("pendula.errors")
+    kinds = {n for n, x in vars(found).items() if isinstance(x, type) and x.__module__ == found.__name__}
+    assert kinds == {*found.__all__}
 
 
 def test_the_root_is_small() -> None:
@@ -240,6 +242,25 @@ def test_a_name_a_model_and_a_system_mean_the_same(name: str) -> None:
     assert len(texts) == 1
 
 
+def test_results_are_read_with_a_name_a_model_or_a_system(tmp_path: Path) -> None:
+    run = pendula.simulate("pendulum", 0.1, samples=3)
+    run.save(tmp_path / "run.csv")
+    pendula.sweep("pendulum", {"theta": [0.1, 0.2]}, save=tmp_path / "study", on="here", duration=0.1)
+    model = pendula.library.pendulum()
+    for given in ("pendulum", model, pendula.compile_system(model)):
+        assert (pendula.load_run(tmp_path / "run.csv", system=given).q == run.q).all()
+        assert pendula.load_sweep(tmp_path / "study", system=given).complete
+    for load, place in ((pendula.load_run, "run.csv"), (pendula.load_sweep, "study")):
+        with pytest.raises(UsageError, match=f"^{load.__name__} takes a model, a system or the name"):
+            load(tmp_path / place, system=3)
+
+
+@pytest.mark.parametrize("wrong", ["driven-chain", pendula.compile_system("pendulum"), None], ids=str)
+def test_a_window_of_a_drive_takes_a_model(wrong: Any) -> None:
+    with pytest.raises(UsageError, match="drive_window takes a model, found a"):
+        pendula.model.drive_window(wrong)
+
+
 def test_models_and_systems_give_the_same_equations() -> None:
     model = pendula.library.pendulum()
     system = pendula.compile_system(model)
@@ -265,6 +286,103 @@ def test_sweeps_have_the_same_arguments() -> None:
     assert heads == {("system", "parameter", "low", "high")}
     runs = [tuple(inspect.signature(function(name)).parameters)[:2] for name in ("simulate", "simulate_many")]
     assert runs == [("system", "duration")] * 2
+
+
+# --- names of arguments ----------------------------------------------------------------------------------------
+
+ONE_WORD: dict[str, set[str]] = {
+    "at": {"point", "state", "where", "operating_point", "equilibrium"},
+    "duration": {"length", "t_end", "seconds"},
+    "given": {"against", "written"},
+    "initial_state": {"start", "initial", "begin", "x0", "y0"},
+    "inputs": {"u", "controls"},
+    "max_steps": {"limit", "steps", "most_steps"},
+    "near": {"close_to", "around"},
+    "on_progress": {"callback", "progress", "tell"},
+    "parameters": {"names", "params", "values", "constants"},
+    "path": {"file", "filename", "folder", "source", "target"},
+    "run": {"trajectory", "motion"},
+    "samples": {"n_samples", "count", "num", "points"},
+    "seed": {"rng", "random_state"},
+    "system": {"mechanism"},
+    "t_span": {"span", "interval", "times"},
+    "tol": {"tolerance", "rtol", "eps"},
+    "workers": {"jobs", "processes"},
+}
+"""for each thing the name of its argument, and the names that would be second words for it"""
+
+OTHER_THINGS = {
+    "ForcedResponse.point point": "a point of a body",
+    "HarmonicResponse.point point": "a point of a body",
+    "Layout.by_coordinates values": "values of coordinates and speeds",
+    "Model.with_parameters values": "new values of the parameters that the method names",
+    "Reduced.state state": "a state to express in fewer coordinates",
+    "Signal.check_span span": "times of a run that exists",
+    "State.replace values": "values of coordinates and speeds",
+    "System.state values": "values of coordinates and speeds",
+    "System.watching values": "numbers in the texts to watch",
+    "Trajectory.acceleration point": "a point of a body",
+    "Trajectory.position point": "a point of a body",
+    "Trajectory.velocity point": "a point of a body",
+    "chaos.divergence points": "points of bodies",
+    "chaos.horizon points": "points of bodies",
+    "derivation.stages seconds": "a limit of computing time",
+    "linear.linearize_symbolic seconds": "a limit of computing time",
+    "load_run source": "a file, or a data frame",
+    "load_sweep folder": "a study is a folder, as sweep(save=folder) made it",
+    "loads source": "what messages call the text",
+}
+"""arguments with such a name that are something else; ``faults`` of forces take the numbers in their fields"""
+
+KEYWORDS = {"inputs", "parameters", "initial_state", "t_span", "tol", "samples", "seed", "on_progress", "max_steps",
+            "workers"}  # fmt: skip
+BY_POSITION = {
+    "LinearModel.bode inputs": "names of inputs, after those of outputs",
+    "LinearModel.step inputs": "names of inputs, after those of outputs",
+    "StateSpace.selected inputs": "names of inputs, after those of outputs",
+    "System.dynamics parameters": "all that the result depends on",
+    "System.forward_dynamics parameters": "all that the result depends on",
+    "System.initial_state parameters": "all that the result depends on",
+    "System.series parameters": "all that the result depends on",
+    "System.watching parameters": "the numbers behind the texts",
+    "fit parameters": "names of what is wanted, not changes of values",
+    "sensitivities parameters": "names of what is wanted, not changes of values",
+}
+"""arguments of these names that may be given by position, with the reason"""
+
+
+def callables() -> dict[str, Any]:
+    """Public functions, and public methods of public classes, as far as Pendula defines them."""
+    found: dict[str, Any] = {}
+    for module in STUBS.MODULES:
+        prefix = module.removeprefix("pendula").removeprefix(".")
+        for name, value in public(module).items():
+            if inspect.isfunction(value):
+                found[f"{prefix}.{name}" if prefix and name not in pendula.__all__ else name] = value
+            elif inspect.isclass(value):
+                for method in (m for m in dir(value) if not m.startswith("_")):
+                    raw = inspect.getattr_static(value, method)
+                    raw = getattr(raw, "__func__", raw)
+                    if inspect.isfunction(raw) and raw.__module__.startswith("pendula"):
+                        found[f"{value.__name__}.{method}"] = raw
+    return found
+
+
+def arguments() -> dict[str, inspect.Parameter]:
+    return {f"{f} {n}": p for f, c in callables().items() for n, p in inspect.signature(c).parameters.items()}
+
+
+def test_the_same_argument_has_the_same_name() -> None:
+    words = {second: word for word, others in ONE_WORD.items() for second in others}
+    second = {key for key in arguments() if key.split()[1] in words and ".faults" not in key}
+    assert second == {*OTHER_THINGS}, "name them by the word of ONE_WORD, or say what else they are"
+
+
+def test_options_are_given_by_name() -> None:
+    found = {
+        key for key, p in arguments().items() if p.name in KEYWORDS and p.kind is not inspect.Parameter.KEYWORD_ONLY
+    }
+    assert found == {*BY_POSITION}, "make them keyword-only, or say why not"
 
 
 # --- messages --------------------------------------------------------------------------------------------------

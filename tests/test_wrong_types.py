@@ -40,7 +40,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "a negative seed": (lambda: pendula.check(SYSTEM, seed=-1), "seed"),
     "endless states": (lambda: pendula.check(SYSTEM, states=float("inf")), "states"),
     "text for states": (lambda: pendula.check(SYSTEM, states="a"), "states"),
-    "an object for names": (lambda: pendula.check(SYSTEM, names=object()), "names"),
+    "an object for formulations": (lambda: pendula.check(SYSTEM, formulations=object()), "formulations"),
     "nothing to keep": (lambda: pendula.assemble(SYSTEM, keep=None), "keep"),
     "text for a range": (lambda: pendula.linear.stability_over(SYSTEM, "l", "a", 2.0, at={"theta": 0}), "range"),
     "text for samples": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,18 @@ def shortly(value: Any) -> str:
     except Exception:  # an integer of thousands of digits, or an object whose repr fails
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:56]}..."
+
+
+def available(names: Iterable[str], most: int | None = None) -> str:
+    """The end of a message about an unknown name: the names that there are, at most so many of them.
+
+    Example:
+        >>> available(["rod", "disc", "box"], 2), available([])
+        ('available: rod, disc and 1 more', 'available: none')
+    """
+    names = list(names)
+    more = f" and {len(names) - most} more" if most is not None and len(names) > most else ""
+    return f"available: {', '.join(names[:most]) or 'none'}{more}"
 
 
 def read_number(value: Any, what: str) -> float:

@@ -20,6 +20,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+__all__ = [
+    "ComputationError",
+    "LoopNotClosed",
+    "ModelError",
+    "NoConvergence",
+    "NotAnEquilibrium",
+    "NotSupported",
+    "PendulaError",
+    "Problem",
+    "SingularPose",
+    "UsageError",
+    "WorkerDied",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class PendulaError(Exception):
     """Base of all errors raised by Pendula.

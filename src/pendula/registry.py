@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pendula.arguments import available
 from pendula.errors import UsageError
 
 T = TypeVar("T")
@@ -128,7 +129,7 @@ class Registry(Generic[T]):
         """The entry of a name, without importing its value; raises UsageError for an unknown name."""
         if not isinstance(name, str) or name not in self._entries:
             near = difflib.get_close_matches(str(name), self._entries, n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"known are: {', '.join(self._entries)}"
+            hint = f'did you mean "{near[0]}"?' if near else available(self._entries)
             raise UsageError(f'there is no {self.kind} "{name}"; {hint}')
         return self._entries[name]
 

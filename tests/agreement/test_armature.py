@@ -48,7 +48,7 @@ def test_formulations_agree_on_random_mechanisms_with_rotors(seed: int) -> None:
         with pytest.raises(NotSupported, match="armature of a joint with a quaternion"):
             pendula.derive(model, "maximal")
         names.remove("maximal")
-    found = pendula.check(model, names=names, states=6)
+    found = pendula.check(model, formulations=names, states=6)
     assert found.passed, str(found)
 
 

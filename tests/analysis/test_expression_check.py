@@ -20,7 +20,7 @@ from tests.helpers import VARIANTS, random_mechanism, slow_too
 
 
 def checked(*forces: str) -> pendula.results.Certificate:
-    return pendula.check(masses(*forces), names=["lagrange", "kane"], states=10)
+    return pendula.check(masses(*forces), formulations=["lagrange", "kane"], states=10)
 
 
 TEXTS = [
@@ -92,16 +92,16 @@ def test_wrong_functions_are_caught(function: str, monkeypatch: pytest.MonkeyPat
 
 def test_wrong_parameters_and_motions_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     model = pendula.library.driven_chain(links=1)
-    assert pendula.check(model, names=["lagrange", "kane"], states=5).expressions.passed
+    assert pendula.check(model, formulations=["lagrange", "kane"], states=5).expressions.passed
     monkeypatch.setitem(translate.SYMBOLIC._entries, "cos", se.sin)
-    found = pendula.check(model, names=["lagrange", "kane"], states=5).expressions
+    found = pendula.check(model, formulations=["lagrange", "kane"], states=5).expressions
     assert found.differences
     assert any("motion" in one.place.field or "position" in one.place.field for one in found.differences), str(found)
 
 
 @pytest.mark.parametrize("name", slow_too(["hoop-bead"], ["pendulum", "driven-linkage", "heavy-top"]))
 def test_library_mechanisms_pass(name: str) -> None:
-    found = pendula.check(VARIANTS[name](), names=["lagrange", "kane"], states=10).expressions
+    found = pendula.check(VARIANTS[name](), formulations=["lagrange", "kane"], states=10).expressions
     assert found.passed, str(found)
     assert not found.skipped
 

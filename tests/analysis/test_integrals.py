@@ -277,7 +277,7 @@ def test_reduced_runs_equal_those_of_the_full_mechanism(name: str) -> None:
     full = pendula.simulate(system, 2.0, tol=1e-11, samples=41)
     run = pendula.simulate(reduced.system, 2.0, initial_state=reduced.state(), tol=1e-11, samples=41)
     assert run.ok
-    q, v = reduced.recover(run, {n: float(full[n][0]) for n in ignored})
+    q, v = reduced.recover(run, initial_state={n: float(full[n][0]) for n in ignored})
     scale = np.abs(full.v).max()
     np.testing.assert_allclose(q, full.q, atol=SAME * max(1.0, np.abs(full.q).max()))
     np.testing.assert_allclose(v, full.v, atol=SAME * scale)

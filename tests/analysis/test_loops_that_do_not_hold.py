@@ -56,7 +56,7 @@ def test_multiple_poles_scattered_by_rounding_are_one() -> None:
 
 
 def test_margins_count_a_double_zero_twice(cart: Any) -> None:
-    found = cart.state_space("theta").margins(-30.0)
+    found = cart.state_space("theta").margins(gain=-30.0)
     assert found.unmoved.size == 2
     text = str(found)
     assert "not influenced by this loop, and not decaying: 2 poles 0, 0" in text

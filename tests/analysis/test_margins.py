@@ -173,7 +173,7 @@ def test_wrong_loops_are_refused_in_words(cart: Any) -> None:
     gain = cart.lqr({"x": 1}, every=0.01)
     with pytest.raises(UsageError, match="same linear model and sampling time"):
         gain.margins(estimator=cart.kalman(["x", "theta"]))
-    with pytest.raises(UsageError, match="known are: gain, reduction, phase, delay"):
+    with pytest.raises(UsageError, match="available: gain, reduction, phase, delay"):
         gain.margins().frequency("modulus")
 
 

@@ -224,7 +224,7 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(UsageError, match='no parameter, coordinate or speed "thetta"; did you mean "theta"'):
         pendula.sensitivities(run, ["thetta"])
     for names in ("g", [], ["g", "g"]):
-        with pytest.raises(UsageError, match="names"):
+        with pytest.raises(UsageError, match="parameters"):
             pendula.sensitivities(run, names)
     with pytest.raises(UsageError, match="tolerance must lie"):
         pendula.sensitivities(run, ["g"], tol=1.0)

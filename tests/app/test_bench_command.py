@@ -140,5 +140,5 @@ def test_bad_options_end_in_one_message(pendula, arguments: list[str], says: str
 
 
 def test_unknown_cases_are_refused_by_the_library() -> None:
-    with pytest.raises(UsageError, match="known are: angles, xy"):
+    with pytest.raises(UsageError, match="available: angles, xy"):
         benchmark_linearization(1, cases=("nothing",))

@@ -17,7 +17,7 @@ def test_one_part_of_one_paper(pendula, tmp_path):
 
 def test_unknown_papers_parts_and_files_are_refused(pendula, tmp_path):
     for arguments, words in (
-        (("007",), 'there is no paper "007"; known are: iftomm (000)'),
+        (("007",), 'there is no paper "007"; available: iftomm (000)'),
         (("000", "--part", "nothing"), 'there is no part "nothing"'),
         (("000", "--part", "gravity", "--part", "nothing"), 'there is no part "nothing"'),
         (("000", "-o", "papers.pdf"), "must end in .html"),

@@ -91,7 +91,7 @@ def test_multipliers_are_unknowns() -> None:
     expected = length * (turn * np.cos(angle) - rate**2 * np.sin(angle))
     assert float(solved[sympy.Symbol("x_ddot")]) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(NotSupported, match="multipliers"):
-        compile_sympy(from_sympy(method, values={m: 1, l: 1, g: 9.81}))
+        compile_sympy(from_sympy(method, parameters={m: 1, l: 1, g: 9.81}))
 
 
 def test_a_system_of_sympy_is_read() -> None:
@@ -112,7 +112,7 @@ def test_a_system_of_sympy_is_read() -> None:
 def test_equations_run_without_a_model_as_in_scipy() -> None:
     method = double_pendulum_by_lagrange()
     values = {m: 1.2, l: 0.8, g: 9.81}
-    system = compile_sympy(from_sympy(method, values=values), {"theta1": 1.0, "theta2": 0.5})
+    system = compile_sympy(from_sympy(method, parameters=values), initial_state={"theta1": 1.0, "theta2": 0.5})
     run = pendula.simulate(system, 2.0, tol=1e-10)
     assert run.energy_drift < 1e-8
     a, b = me.dynamicsymbols("theta1 theta2")
@@ -141,4 +141,4 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(UsageError, match="constants m have no values"):
         compile_sympy(from_sympy(method))
     with pytest.raises(UsageError, match='no constant "k"'):
-        from_sympy(method, values={"k": 1.0})
+        from_sympy(method, parameters={"k": 1.0})

@@ -132,5 +132,5 @@ def test_an_unknown_name_is_answered_with_what_is_known() -> None:
     shapes: Registry[int] = Registry("shape")
     shapes.register("disc", 1)
     shapes.register("rod", 2)
-    with pytest.raises(UsageError, match='there is no shape "zzz"; known are: disc, rod'):
+    with pytest.raises(UsageError, match='there is no shape "zzz"; available: disc, rod'):
         shapes["zzz"]

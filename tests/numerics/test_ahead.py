@@ -58,7 +58,7 @@ for job in jobs:
     found_at(job.by)()
 before = [list(found_at(job.kernel).signatures) for job in jobs]
 model = pendula.library.double_pendulum()
-pendula.check(model, names=["kane", "lagrange"], states=2)
+pendula.check(model, formulations=["kane", "lagrange"], states=2)
 rest = pendula.find_equilibria(model, prove=1.0)
 pendula.stability(model, rest[0])
 pendula.simulate(model, 0.1)

@@ -166,11 +166,11 @@ def test_the_simulation_lasts_five_periods_of_the_slowest_mode(four_bar):
 
 
 def test_a_start_is_that_of_the_run_and_unknown_names_are_refused():
-    found = study(library.pendulum(), duration=0.5, start={"theta": 0.25})
+    found = study(library.pendulum(), duration=0.5, initial_state={"theta": 0.25})
     assert found.run["theta"][0] == 0.25
     assert "0.25" in Outline(report_html(found)).words["description"]
     with pytest.raises(UsageError, match="theta9"):
-        study(library.pendulum(), start={"theta9": 1.0})
+        study(library.pendulum(), initial_state={"theta9": 1.0})
 
 
 def test_many_coordinates_are_shown_where_equilibria_differ():

@@ -55,9 +55,9 @@ def test_a_point_can_be_named_or_none_be_traced():
     assert scene_of(run, trace="upper.tip").trace == ("upper", (0.0, -2.0, 0.0))
     assert scene_of(run, trace="lower").trace == ("lower", (0.0, -2.0, 0.0))
     assert pack(scene_of(run, trace="none")).trace is None
-    with pytest.raises(UsageError, match='no body "elbow"; known are: upper, lower'):
+    with pytest.raises(UsageError, match='no body "elbow"; available: upper, lower'):
         scene_of(run, trace="elbow.tip")
-    with pytest.raises(UsageError, match='"upper" has no point "knob"; known are: origin, com'):
+    with pytest.raises(UsageError, match='"upper" has no point "knob"; available: origin, com'):
         scene_of(run, trace="upper.knob")
 
 

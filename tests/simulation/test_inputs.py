@@ -271,7 +271,7 @@ def test_runs_with_inputs_are_kept_in_files(tmp_path: Any) -> None:
 
 def test_bad_inputs_are_refused_by_name() -> None:
     cart = pendula.library.cart_pole()
-    with pytest.raises(UsageError, match='no input "f"; known are: F'):
+    with pytest.raises(UsageError, match='no input "f"; available: F'):
         pendula.simulate(cart, 1, inputs={"f": 1})
     with pytest.raises(ModelError, match='"k" in "-k\\*x" is not known'):
         pendula.simulate(cart, 1, inputs={"F": "-k*x"})

@@ -12,7 +12,7 @@ def test_all_names_of_a_run_are_listed() -> None:
     run = pendula.simulate("double-pendulum", 0.1)
     with pytest.raises(UsageError) as caught:
         run["foo"]
-    known = str(caught.value).partition("known are: ")[2].split(", ")
+    known = str(caught.value).partition("available: ")[2].split(", ")
     for name in ("theta1", "theta2_dot", "theta1_ddot", "kinetic", "work", "t", "upper.tip.x", "lower.tip.x"):
         assert name in known
         run[name]

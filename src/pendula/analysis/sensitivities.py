@@ -108,7 +108,7 @@ class Sensitivities(Tabular):
 
 
 def sensitivities(
-    run: Trajectory, names: Sequence[str], *, tol: float | None = None, max_steps: int = MAX_STEPS
+    run: Trajectory, parameters: Sequence[str], *, tol: float | None = None, max_steps: int = MAX_STEPS
 ) -> Sensitivities:
     """Derivatives of a run with respect to parameters and initial values, at the times of its samples.
 
@@ -120,7 +120,7 @@ def sensitivities(
 
     Args:
         run: a run of a mechanism without closed loops, in any formulation and by any engine.
-        names: parameters, coordinates (initial values) and speeds (initial values).
+        parameters: names of parameters, and of coordinates and speeds, which mean their initial values.
         tol: tolerance of the integration; default: that of the run.
 
     Raises:
@@ -137,7 +137,7 @@ def sensitivities(
     """
     if not isinstance(run, Trajectory):
         raise UsageError(f"sensitivities takes a run, found {shown(run)}; use simulate(system, duration)")
-    wanted = _known(run, names)
+    wanted = _known(run, parameters)
     _refuse_loops(run.system.model)
     if run.system.inputs.over_time:
         raise NotSupported("sensitivities need inputs as numbers or expressions; those of this run are given over time")
@@ -161,15 +161,15 @@ def sensitivities(
 
 
 def _known(run: Trajectory, names: Sequence[str]) -> tuple[str, ...]:
-    if not read_names(names, "names"):
-        raise UsageError(f'names are a list, such as ["m", "theta"]; found {names!r}')
+    if not read_names(names, "parameters"):
+        raise UsageError(f'parameters are a list of names, such as ["m", "theta"]; found {names!r}')
     layout = run.joint_layout
     known = (*layout.parameters, *layout.coordinates, *layout.speeds)
     for name in names:
         if name not in known:
             raise UsageError(f'there is no parameter, coordinate or speed "{name}"; {suggestion(name, known)}')
     if len({*names}) < len(names):
-        raise UsageError(f"names must differ from each other, found {', '.join(names)}")
+        raise UsageError(f"parameters must differ from each other, found {', '.join(names)}")
     if run.t[0] != run.energy.t[0]:
         raise UsageError(
             f"the run began at t = {run.energy.t[0]:.6g}, but its first sample is at t = {run.t[0]:.6g}.\n"

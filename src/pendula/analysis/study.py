@@ -123,7 +123,7 @@ def study(
     *,
     at: int = 1,
     duration: float | None = None,
-    start: Mapping[str, float] | None = None,
+    initial_state: Mapping[str, float] | None = None,
     tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Study:
@@ -136,7 +136,7 @@ def study(
         model: the mechanism.
         at: number of the equilibrium to linearize about, in the order of ``find_equilibria``: 1 has least potential.
         duration: length of the simulation [time unit]; default: five periods of the slowest mode.
-        start: coordinates and speeds at its start that differ from those of the model.
+        initial_state: coordinates and speeds at its start that differ from those of the model.
         tol: its tolerance.
         on_progress: called with the name of each part before it is computed.
 
@@ -157,7 +157,7 @@ def study(
     tell("compiling")
     expect_study()
     made = _Maker(Study(model, compile_system(model), length, at), tell)
-    made.study.system.in_joints.state(start)  # refuses unknown names before anything is computed
+    made.study.system.in_joints.state(initial_state)  # refuses unknown names before anything is computed
     made.add("equations", "equations of motion", _equations)
     made.add("certificate", "formulations against each other", _certificate)
     made.add("equilibria", "equilibria", _equilibria)
@@ -175,7 +175,7 @@ def study(
     made.add(
         "run",
         "simulation",
-        lambda s: simulate(s.system, s.duration, initial_state=start or None, tol=tol, samples=SAMPLES),
+        lambda s: simulate(s.system, s.duration, initial_state=initial_state or None, tol=tol, samples=SAMPLES),
     )
     return made.study
 

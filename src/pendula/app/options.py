@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from pendula.app.completion import offer_formulations, offer_models, offer_parameters
+from pendula.arguments import available
 from pendula.equations.formulations.registry import FORMULATIONS
 from pendula.errors import ModelError, UsageError
 from pendula.formats import endings
@@ -236,7 +237,7 @@ def with_inputs(model: Model, inputs: tuple[str, ...]) -> Model:
     given = {n: v if quantity_in(v, model.parameters) else scalar(v, f"--input {n}") for n, v in read.items()}
     unknown = [n for n in given if n not in model.inputs]
     if unknown:
-        raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
+        raise UsageError(f'there is no input "{unknown[0]}"; {available(model.inputs)}')
     return model.with_changes(inputs=dict(model.inputs) | given)
 
 

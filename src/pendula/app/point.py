@@ -11,6 +11,7 @@ import click
 
 from pendula.app import options as opt
 from pendula.app.progress import Progress
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.model.model import Model
 from pendula.system.parameters import typical_length
@@ -112,8 +113,7 @@ def read_range(model: Model, text: str, option: str, what: str) -> tuple[str, fl
     if not (name and sign and low and colon and high):
         raise UsageError(f'{option} expects NAME=LOW:HIGH, such as {what}, found "{text}"')
     if name not in model.parameters:
-        known = ", ".join(model.parameters) or "none"
-        raise UsageError(f'{option}: there is no parameter "{name}"; known are: {known}')
+        raise UsageError(f'{option}: there is no parameter "{name}"; {available(model.parameters)}')
     ends = opt.read_numbers(model.parameter_values, {"low": low, "high": high}, f"{option} {name}")
     if not ends["low"] < ends["high"] < float("inf"):
         raise UsageError(f'{option} {name}: the range must go from a smaller to a larger number, found "{span}"')

@@ -16,6 +16,7 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium, equilibrium_at
 from pendula.analysis.linear.linearize import linearize
 from pendula.analysis.linear.linearize_many import linearize_many
 from pendula.analysis.linear.spectrum import Eigenvalue, Spectrum, spectrum
+from pendula.arguments import available
 from pendula.bench import models
 from pendula.errors import UsageError
 from pendula.model.model import Model
@@ -145,7 +146,7 @@ def benchmark_linearization(
     known = {case.name: case for case in CASES}
     for name in cases:
         if name not in known:
-            raise UsageError(f'there is no case "{name}"; known are: {", ".join(known)}')
+            raise UsageError(f'there is no case "{name}"; {available(known)}')
     found = []
     for name in cases or tuple(known):
         if progress is not None:

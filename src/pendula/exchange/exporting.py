@@ -94,7 +94,7 @@ def exporter_for(path: Path, format: str | None = None) -> tuple[str, str]:
 
 def _no_format(name: str) -> UsageError:
     known = exporters()
-    hint = suggestion(name, known, f"known are {', '.join(known)}")
+    hint = suggestion(name, known)
     return UsageError(f'export: there is no format "{name}"; {hint}')
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pendula.arguments import available
 from pendula.equations.derive import HasEquations
 from pendula.equations.equations import Equations
 from pendula.errors import UsageError
@@ -127,7 +128,7 @@ def _evaluator(jnp: Any, blocks: Blocks) -> Callable[..., list[Any]]:
         changes = p or {}
         unknown = sorted({*changes} - {*blocks.parameters})
         if unknown:
-            raise UsageError(f"unknown parameters: {', '.join(unknown)}; known are: {', '.join(blocks.parameters)}")
+            raise UsageError(f"unknown parameters: {', '.join(unknown)}; {available(blocks.parameters)}")
         given = [changes.get(name, value) for name, value in blocks.parameters.items()]
         q, v = jnp.asarray(q), jnp.asarray(v)
         if u is None and blocks.equations.u:

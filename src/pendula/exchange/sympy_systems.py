@@ -64,7 +64,7 @@ class SympyGiven:
         rows = counted(len(self.given["equations"]), "equation")
         return f"{self.title}: {rows} for {', '.join((*self.coordinates, *self.unknowns))}"
 
-    def stand_in(self, initial: Mapping[str, float] | None = None) -> Model:
+    def stand_in(self, *, initial_state: Mapping[str, float] | None = None) -> Model:
         """A model with these coordinates and constants, for ``compile_equations`` to run the equations without one.
 
         Every coordinate belongs to a slider of unit mass. Only names, values and the initial state matter: the
@@ -76,7 +76,7 @@ class SympyGiven:
         missing = [name for name in self.parameters if name not in self.values]
         if missing:
             raise UsageError(
-                f"the constants {', '.join(missing)} have no values; give them to from_sympy(..., values=...)"
+                f"the constants {', '.join(missing)} have no values; give them to from_sympy(..., parameters=...)"
             )
         return Model(
             name=f"stand-in for {self.title}"[:100],
@@ -88,12 +88,12 @@ class SympyGiven:
                 {"name": name, "type": "prismatic", "parent": "ground", "child": f"slider {name}"}
                 for name in self.coordinates
             ],
-            initial=dict(initial or {}),
+            initial=dict(initial_state or {}),
         )
 
 
 def from_sympy(
-    method: Any, *, values: Mapping[Any, float] | None = None, coordinates: Mapping[str, str] | None = None
+    method: Any, *, parameters: Mapping[Any, float] | None = None, coordinates: Mapping[str, str] | None = None
 ) -> SympyGiven:
     """Equations of a ``KanesMethod``, ``LagrangesMethod`` or ``System`` of SymPy, as given equations.
 
@@ -102,8 +102,8 @@ def from_sympy(
 
     Args:
         method: a method whose equations have been formed.
-        values: of the constants, by symbol or name; needed to run the equations without a model. Symbols that do not
-            occur in the equations are ignored.
+        parameters: values of the constants, by symbol or name; needed to run the equations without a model.
+            Symbols that do not occur in the equations are ignored.
         coordinates: own name -> expression of the model's coordinates, if they differ.
 
     Raises:
@@ -116,8 +116,8 @@ def from_sympy(
         >>> x, (m, k) = dynamicsymbols("x"), sympy.symbols("m k")
         >>> oscillator = LagrangesMethod(m * x.diff() ** 2 / 2 - k * x**2 / 2, [x])
         >>> _ = oscillator.form_lagranges_equations()
-        >>> found = from_sympy(oscillator, values={m: 2.0, k: 8.0})
-        >>> run = pendula.simulate(compile_sympy(found, {"x": 1.0}), 3.0)
+        >>> found = from_sympy(oscillator, parameters={m: 2.0, k: 8.0})
+        >>> run = pendula.simulate(compile_sympy(found, initial_state={"x": 1.0}), 3.0)
         >>> abs(float(run["x"][-1]) - float(sympy.cos(6.0))) < 1e-6
         True
     """
@@ -135,10 +135,10 @@ def from_sympy(
         raise UsageError(
             f"from_sympy expects a KanesMethod, LagrangesMethod or System of SymPy, found a {type(method).__name__}"
         )
-    return _Writer(own, rows, sympy).result(values or {}, coordinates or {})
+    return _Writer(own, rows, sympy).result(parameters or {}, coordinates or {})
 
 
-def compile_sympy(given: SympyGiven, initial: Mapping[str, float] | None = None) -> System:
+def compile_sympy(given: SympyGiven, *, initial_state: Mapping[str, float] | None = None) -> System:
     """The equations of a SymPy system as a system to simulate and to linearize, without a model.
 
     Its kinetic energy is v^T M v/2, and all forces count as applied, so that the energy account of a run compares this
@@ -146,7 +146,7 @@ def compile_sympy(given: SympyGiven, initial: Mapping[str, float] | None = None)
 
     Args:
         given: from :func:`from_sympy`, with values of all constants.
-        initial: initial values of coordinates and rates by name; others are zero.
+        initial_state: initial values of coordinates and rates by name; others are zero.
 
     Raises:
         UsageError: a constant has no value.
@@ -168,7 +168,7 @@ def compile_sympy(given: SympyGiven, initial: Mapping[str, float] | None = None)
             f"{given.title}: equations with multipliers ({', '.join(given.unknowns)}) run only beside a model: "
             "compile_equations or check_against"
         )
-    equations = compile_equations(given.stand_in(initial), given.given).equations
+    equations = compile_equations(given.stand_in(initial_state=initial_state), given.given).equations
     return compile_system(_energy_of_masses(equations))
 
 

@@ -46,6 +46,11 @@ __all__ = [
     "spring_mass_bar",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 for _make in (
     pendulum,
     chain,

@@ -232,7 +232,7 @@ def dumps(model: Model) -> str:
         True
     """
     if not isinstance(model, Model):
-        raise UsageError(f"dumps and save expect a model, found a {type(model).__name__}")
+        raise UsageError(f"dumps and save take a model, found a {type(model).__name__}")
     return data_text(to_data(model))
 
 

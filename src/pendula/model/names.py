@@ -14,6 +14,7 @@ import string
 import unicodedata
 from collections.abc import Iterable
 
+from pendula.arguments import available
 from pendula.errors import PendulaError
 from pendula.model.expressions.functions import CONSTANTS, FUNCTIONS
 
@@ -166,11 +167,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
-def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
-    """Advice for an unknown name: the nearest known name, or ``listed`` (default: all of them)."""
+def suggestion(name: str, known: Iterable[str], listed: str | None = None, *, most: int | None = None) -> str:
+    """Advice for an unknown name: the nearest known name, or ``listed`` (default: all names, or the first ``most``).
+
+    Example:
+        >>> suggestion("uper", ["lower", "upper"]), suggestion("x", ["lower", "upper"])
+        ('did you mean "upper"?', 'available: lower, upper')
+    """
     known = list(known)
     near = nearest(name, known)
-    otherwise = f"known are: {', '.join(known)}" if listed is None else listed
+    otherwise = available(known, most) if listed is None else listed
     return f"did you mean {quote(near)}?" if near else otherwise
 
 

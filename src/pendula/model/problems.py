@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from pendula.arguments import available
 from pendula.errors import Problem
 from pendula.model.names import quote, suggestion
 from pendula.words import counted
@@ -47,7 +48,7 @@ def listing(names: Iterable[str]) -> str:
 def unknown(kind: str, name: str, known: Iterable[str], *, element: str, place: str = "") -> Problem:
     """The problem of an unknown name, with the nearest known one."""
     known = sorted({other for other in known if _PLAIN_NAME.fullmatch(other)})
-    advice = suggestion(name, known, f"known are: {listing(known)}" if known else "")
+    advice = suggestion(name, known, None if known else "", most=MOST_SHOWN)
     return Problem(element, place, f"there is no {kind} {quote(name)}", advice)
 
 
@@ -129,7 +130,7 @@ def _split(field: str, message: str, cls: type | None) -> tuple[str, str, str]:
 def _spelling(path: list[int | str], cls: type | None) -> str:
     """Advice for an unknown field: the nearest existing one."""
     fields = _fields(_class_at(path[:-1], cls))
-    return suggestion(str(path[-1]), fields, f"remove it; known are: {', '.join(fields)}" if fields else "remove it")
+    return suggestion(str(path[-1]), fields, f"remove it; {available(fields)}" if fields else "remove it")
 
 
 def _class_at(path: list[int | str], cls: type | None) -> type | None:

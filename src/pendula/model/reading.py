@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
+from pendula.arguments import available
 from pendula.errors import Problem
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Title, Vector
 from pendula.model.bodies import SHORTHANDS, Body
@@ -273,7 +274,7 @@ def _has_type(section: str, item: Any, label: str, problems: list[Problem]) -> b
         cause = f"there is no {label.split()[0]} type {quote(kind)}"
         if section == "joints" and _NONHOLONOMIC.search(kind):
             cause += ": nonholonomic joints (rolling without slip, knife edges) are not supported"
-            problems.append(Problem(label, "type", cause, f"known are: {', '.join(types)}"))
+            problems.append(Problem(label, "type", cause, available(types)))
         else:
             problems.append(Problem(label, "type", cause, suggestion(kind, types)))
     return False

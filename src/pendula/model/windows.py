@@ -36,6 +36,8 @@ def drive_window(model: Model, *, since: Scalar = 0, until: Scalar | None = None
         >>> run["theta1__x"].round(3).tolist()
         [0.05, -0.05]
     """
+    if not isinstance(model, Model):
+        raise UsageError(f"drive_window takes a model, found a {type(model).__name__}")
     begin, end = _time(model, "since", since), None if until is None else _time(model, "until", until)
     data = to_data(model)
     count = 0

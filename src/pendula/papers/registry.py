@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable
 
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.papers.types import Paper, Part
 
@@ -65,8 +66,8 @@ def papers(wanted: Iterable[str] = ()) -> tuple[Paper, ...]:
     asked = {name.lower().replace("_", "-") for name in wanted}
     unknown = sorted(asked - {name for paper in PAPERS for name in (paper.name, paper.number)})
     if unknown:
-        known = ", ".join(f"{paper.name} ({paper.number})" for paper in PAPERS)
-        raise UsageError(f'there is no paper "{unknown[0]}"; known are: {known}')
+        known = available(f"{paper.name} ({paper.number})" for paper in PAPERS)
+        raise UsageError(f'there is no paper "{unknown[0]}"; {known}')
     return tuple(paper for paper in PAPERS if not asked or asked & {paper.name, paper.number})
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.papers.cache import keep, kept
 from pendula.papers.registry import papers, parts_of
@@ -79,7 +80,7 @@ def recompute(
     names, chosen = set(parts), tuple(papers(wanted))
     known = [part.name for paper in chosen for part in parts_of(paper)]
     if unknown := sorted(names - set(known)):
-        raise UsageError(f'there is no part "{unknown[0]}" in these papers; known are: {", ".join(known)}')
+        raise UsageError(f'there is no part "{unknown[0]}" in these papers; {available(known)}')
     found = []
     for paper in chosen:
         done = []

@@ -103,9 +103,7 @@ def _rows(run: Trajectory, program: Compiled) -> Array:
 
 
 def _refuse(what: str, name: str, known: Sequence[str]) -> NoReturn:
-    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
-    listed = ", ".join(known[:MOST_NAMES])
-    raise UsageError(f"{what}; {suggestion(name, known, f'known are: {listed}{more}')}")
+    raise UsageError(f"{what}; {suggestion(name, known, most=MOST_NAMES)}")
 
 
 def energies(run: Trajectory) -> dict[str, Array]:

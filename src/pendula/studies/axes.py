@@ -99,7 +99,7 @@ class Names:
             if name in names:
                 return kind
         known = [*self._parameters, *self._initial, *self._inputs, *self._settings]
-        hint = suggestion(name, known, f"known are: {', '.join(known[:40])}")
+        hint = suggestion(name, known, most=40)
         raise UsageError(
             f'over: "{name}" is neither a parameter, a coordinate, a speed, an input nor a setting; {hint}'
         )

@@ -21,7 +21,7 @@ from pendula.studies.recipe import Part, scatter
 from pendula.system.layout import Array
 from pendula.tables.table import Block, Table
 from pendula.tables.tabular import Tabular
-from pendula.words import counted, readable, some
+from pendula.words import counted, readable
 
 if TYPE_CHECKING:
     from pendula.studies.plan import Plan
@@ -106,7 +106,7 @@ class Sweep(Tabular):
     def __getitem__(self, name: str) -> Array:
         if name not in self._by_name:
             known = [*self._by_name]
-            raise UsageError(f'the study has no "{name}"; {suggestion(name, known, f"known are: {some(known, 20)}")}')
+            raise UsageError(f'the study has no "{name}"; {suggestion(name, known, most=20)}')
         return self._by_name[name][0]
 
     def unit(self, name: str) -> str:

@@ -201,12 +201,12 @@ def describe(
     return {"identity": identity, "symbolic_terms": bool(system.symbolic_terms), "name": system.model.name}
 
 
-def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) -> Sweep:
+def load_sweep(folder: str | os.PathLike[str], *, system: AnySystem | None = None) -> Sweep:
     """Reads the study in a folder, finished or not, also while it is being computed.
 
     Args:
         folder: the folder of the study.
-        system: its system, where it is at hand; default: the one that the folder describes.
+        system: its system, model or library name, where it is at hand; default: the one that the folder describes.
 
     Raises:
         UsageError: there is no study, or a part is damaged (the message names the file).
@@ -229,6 +229,8 @@ def load_sweep(folder: str | os.PathLike[str], *, system: System | None = None) 
         system = compile_again(
             model, known["formulation"], known["engine"], symbolic_terms=bool(study.get("symbolic_terms"))
         )
+    elif not isinstance(system, System):
+        system = system_of(system, "load_sweep")
     study.pop("pendula_study", None)
     found = collect(read_plan(where), read_parts(where), study=study, system=system, folder=where)
     return replace(found, notes=(*found.notes, *(kept_notes(where, len(found)) or ())))

@@ -115,7 +115,7 @@ def assemble(
     return assembly.assemble(system_of(system, "assemble"), near, parameters=parameters, keep=keep, prefer=prefer)
 
 
-def mobility(system: AnySystem, parameters: Parameters = None) -> of_loops.Mobility:
+def mobility(system: AnySystem, *, parameters: Parameters = None) -> of_loops.Mobility:
     """Degrees of freedom by count and by rank, and redundant constraints, at poses near the initial state.
 
     Example:

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from pendula.arguments import read_numbers, read_table
+from pendula.arguments import available, read_numbers, read_table
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.model import Model
@@ -126,7 +126,7 @@ class ModelInputs(Inputs):
         names = self._layout.inputs
         unknown = sorted(set(read_table(given, "inputs")) - set(names))
         if unknown:
-            raise UsageError(f'there is no input "{unknown[0]}"; known are {", ".join(names) or "none"}')
+            raise UsageError(f'there is no input "{unknown[0]}"; {available(names)}')
         base = self.rows(t, None, parameters)
         values = {name: read_numbers(value, f'inputs: "{name}"') for name, value in given.items()}
         shape = np.broadcast_shapes(base.shape[:-1], *(value.shape for value in values.values()))

@@ -125,7 +125,7 @@ class Layout:
         if name in self._positions:
             return self._positions[name]
         known = (*self.coordinates, *self.speeds)
-        hint = suggestion(name, known, f"known are {', '.join(known[:10])}")
+        hint = suggestion(name, known, most=10)
         raise UsageError(f'there is no coordinate or speed "{name}"; {hint}')
 
     def by_coordinates(self, values: Mapping[str, Any]) -> dict[str, Any]:

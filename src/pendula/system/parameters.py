@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pendula.arguments import read_numbers
+from pendula.arguments import available, read_numbers
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.system.layout import Array
@@ -47,7 +47,7 @@ def read_parameter(system: System, name: str) -> str:
         UsageError: there is no such parameter.
     """
     if name not in system.layout.parameters:
-        raise UsageError(f'there is no parameter "{name}"; known are {", ".join(system.layout.parameters)}')
+        raise UsageError(f'there is no parameter "{name}"; {available(system.layout.parameters)}')
     return name
 
 

@@ -95,7 +95,7 @@ def _distances(
 def _chosen(name: str, known: dict[str, Any]) -> str:
     full = name if "." in name else f"{name}.com"
     if full not in known:
-        hint = suggestion(full, known, f"known are: {', '.join(list(known)[:12])}")
+        hint = suggestion(full, known, most=12)
         raise UsageError(f'there is no point "{name}"; {hint}')
     return full
 

@@ -12,7 +12,7 @@ from pendula.analysis.control.laws import law_texts
 from pendula.analysis.control.responses import check_inputs
 from pendula.analysis.control.space import StateSpace, decays, poles_of, state_space
 from pendula.analysis.control.weights import weight_matrix
-from pendula.arguments import read_complex_numbers, read_numbers, shortly
+from pendula.arguments import available, read_complex_numbers, read_numbers, shortly
 from pendula.errors import ComputationError, UsageError
 from pendula.simulation.inputs.kinds import Sampled
 from pendula.system.layout import Array
@@ -75,7 +75,7 @@ class Gain:
         by, of = pair
         for name, known, what in ((by, self.inputs, "input"), (of, self.states, "state")):
             if name not in known:
-                raise UsageError(f'there is no {what} "{name}"; known are: {", ".join(known)}')
+                raise UsageError(f'there is no {what} "{name}"; {available(known)}')
         return float(self.K[self.inputs.index(by), self.states.index(of)])
 
     @property

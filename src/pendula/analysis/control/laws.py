@@ -42,9 +42,7 @@ def deviations(linear: LinearModel, reference: Mapping[str, float | str] | None 
     names = (*linear.coordinates, *linear.speeds)
     for name in wanted:
         if name not in (*system.layout.coordinates, *system.layout.speeds):
-            raise UsageError(
-                f'reference: there is no "{name}"; {suggestion(name, names, "known are: " + ", ".join(names))}'
-            )
+            raise UsageError(f'reference: there is no "{name}"; {suggestion(name, names)}')
     found = []
     for coordinate, speed in zip(linear.coordinates, linear.speeds, strict=True):
         found.append(_coordinate(linear, system, coordinate, speed, wanted))

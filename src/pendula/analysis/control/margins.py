@@ -122,7 +122,7 @@ class Margins:
             size = self._delays() if margin == "delay" else np.minimum(self.lags, 360 - self.lags)
             wanted = self.stable
         else:
-            raise UsageError(f'there is no margin "{margin}"; known are: gain, reduction, phase, delay')
+            raise UsageError(f'there is no margin "{margin}"; available: gain, reduction, phase, delay')
         return float(at[int(np.argmin(size))]) if wanted and at.size else float("nan")
 
     def __str__(self) -> str:

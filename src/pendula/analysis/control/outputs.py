@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pendula.arguments import read_name_or_names
+from pendula.arguments import available, read_name_or_names
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, UsageError
 from pendula.model.expressions.expression import parse
@@ -44,7 +44,7 @@ def output_rows(
             continue
         system = linear.system
         if system is None or linear.displacements:
-            raise NotSupported(f'"{name}" is no state of the linear model; known are: {", ".join(own)}')
+            raise NotSupported(f'"{name}" is no state of the linear model; {available(own)}')
         point = _point_row(linear, system, name)
         row, units[name] = _expression_row(linear, system, name) if point is None else point
         found.append(row)
@@ -85,7 +85,7 @@ def _expression_row(linear: LinearModel, system: System, text: str) -> tuple[Arr
         raise UsageError(f'output "{text}": {error}') from None
     if not expression.names & {*system.layout.coordinates, *system.layout.speeds, *names}:
         known = (*linear.coordinates, *linear.speeds)
-        raise UsageError(f'there is no output "{text}"; {suggestion(text, known, "known are: " + ", ".join(known))}')
+        raise UsageError(f'there is no output "{text}"; {suggestion(text, known)}')
     check_names(expression, names, f'output "{text}"')
     value = translate(expression, {n: names[n] for n in expression.names})
     program = system.programs.slopes([expression.to_text()], [value], at.parameters)

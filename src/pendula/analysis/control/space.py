@@ -121,25 +121,25 @@ class StateSpace:
             inputs=tuple(self.inputs[k] for k in columns), outputs=tuple(self.outputs[k] for k in rows),
         )  # fmt: skip
 
-    def bode(self, frequencies: Any = None) -> Bode:
+    def bode(self, *, frequencies: Any = None) -> Bode:
         """Frequency response of every pair of output and input; see :meth:`pendula.results.LinearModel.bode`."""
         from pendula.analysis.control.responses import bode_of
 
         return bode_of(self, frequencies)
 
-    def step(self, duration: float | None = None, samples: int = 501) -> StepResponse:
+    def step(self, *, duration: float | None = None, samples: int = 501) -> StepResponse:
         """Response to a unit step of every input; see :meth:`pendula.results.LinearModel.step`."""
         from pendula.analysis.control.responses import step_of
 
         return step_of(self, duration, samples)
 
-    def root_locus(self, gains: Any = None) -> RootLocus:
+    def root_locus(self, *, gains: Any = None) -> RootLocus:
         """Poles under u = -k y; see :meth:`pendula.results.LinearModel.root_locus`."""
         from pendula.analysis.control.responses import locus_of
 
         return locus_of(self, gains)
 
-    def margins(self, gain: float = 1.0) -> Margins:
+    def margins(self, *, gain: float = 1.0) -> Margins:
         """Margins of the loop u = -gain*y of the only input and output.
 
         Example:
@@ -147,7 +147,7 @@ class StateSpace:
             >>> A, B = np.array([[0.0, 1, 0], [0, 0, 1], [0, -2, -3]]), np.array([[0.0], [0], [1]])
             >>> C, D = np.array([[1.0, 0, 0]]), np.zeros((1, 1))
             >>> third = StateSpace(A, B, C, D, ("a", "b", "c"), ("u",), ("y",), {})  # 1/(s (s + 1) (s + 2))
-            >>> round(third.margins().gain_margin, 9), round(third.margins(12.0).stable_gains[0][1], 9)
+            >>> round(third.margins().gain_margin, 9), round(third.margins(gain=12.0).stable_gains[0][1], 9)
             (6.0, 0.5)
         """
         from pendula.analysis.control.margins import margins_of
@@ -224,9 +224,7 @@ def _places(wanted: Sequence[str] | str | None, known: tuple[str, ...], what: st
     names = read_name_or_names(wanted, f"{what}s")
     for name in names:
         if name not in known:
-            raise UsageError(
-                f'there is no {what} "{name}"; {suggestion(name, known, "known are: " + ", ".join(known))}'
-            )
+            raise UsageError(f'there is no {what} "{name}"; {suggestion(name, known)}')
     return [known.index(name) for name in names]
 
 

@@ -28,7 +28,7 @@ def weight_matrix(given: Any, names: Sequence[str], what: str, *, definite: bool
     if isinstance(given, Mapping):
         for name in given:
             if name not in names:
-                hint = suggestion(str(name), names, f"known are: {', '.join(names)}")
+                hint = suggestion(str(name), names)
                 raise UsageError(f'{what}: there is no "{name}"; {hint}')
         given = [given.get(name, 0.0) for name in names]
     try:

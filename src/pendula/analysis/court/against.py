@@ -122,7 +122,7 @@ def _apart(a: float, b: float) -> tuple[str, str]:
 
 def check_against(
     model: Model | str,
-    against: str | Path | Mapping[str, Any],
+    given: str | Path | Mapping[str, Any],
     *,
     states: int = 100,
     seed: int = 0,
@@ -136,7 +136,7 @@ def check_against(
 
     Args:
         model: a model, the name of a library mechanism, or a system.
-        against: a TOML file, or its content as a mapping; see the page "Checking your own equations".
+        given: a TOML file, or its content as a mapping; see the page "Checking your own equations".
         states: number of random states.
         seed: of the random states.
         formulation: the formulation that derives our equations.
@@ -156,14 +156,14 @@ def check_against(
         theta_ddot -14.715 -4.905
         equation 1: coefficient of theta_ddot 0.333 1.0
     """
-    return _Check(compile_system(model_of(model, "check_against"), formulation), against).run(states, seed)
+    return _Check(compile_system(model_of(model, "check_against"), formulation), given).run(states, seed)
 
 
 class _Check:
     """The comparison of a model with given equations, step by step."""
 
-    def __init__(self, system: System, against: str | Path | Mapping[str, Any]) -> None:
-        self.system, self.given = system, read_given(system, against)
+    def __init__(self, system: System, given: str | Path | Mapping[str, Any]) -> None:
+        self.system, self.given = system, read_given(system, given)
         if self.given.form == "M" and system.loop_rows:
             self.given.refuse(
                 "M",

@@ -12,7 +12,7 @@ from pendula.analysis.court.expressions import NOT_COMPARED, ExpressionCheck, ch
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
 from pendula.arguments import read_names
-from pendula.equations.formulations.registry import formulations
+from pendula.equations.formulations.registry import formulations as known_formulations
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
 from pendula.system.build import compile_system
@@ -35,7 +35,7 @@ class Agreement:
 
     Example:
         >>> import pendula
-        >>> pair = pendula.check("pendulum", names=["lagrange", "kane"], states=5).pairs[0]
+        >>> pair = pendula.check("pendulum", formulations=["lagrange", "kane"], states=5).pairs[0]
         >>> pair.a, pair.b, pair.passed
         ('lagrange', 'kane', True)
     """
@@ -70,7 +70,7 @@ class Certificate:
 
     Example:
         >>> import pendula
-        >>> found = pendula.check("pendulum", names=["lagrange", "kane"], states=5)
+        >>> found = pendula.check("pendulum", formulations=["lagrange", "kane"], states=5)
         >>> found.passed, len(found.pairs)
         (True, 1)
     """
@@ -92,7 +92,9 @@ class Certificate:
         return "\n".join([*lines, *(f"  {pair}" for pair in self.pairs), str(self.expressions)])
 
 
-def check(model: Model | str, *, names: Sequence[str] | None = None, states: int = 100, seed: int = 0) -> Certificate:
+def check(
+    model: Model | str, *, formulations: Sequence[str] | None = None, states: int = 100, seed: int = 0
+) -> Certificate:
     """Derives a model by several formulations and compares them at random consistent states.
 
     It compares the accelerations of all bodies in world axes, the mass matrix (if the coordinates are the same),
@@ -103,7 +105,7 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
 
     Args:
         model: a model, the name of a library mechanism, or a system.
-        names: formulations to compare; default: all.
+        formulations: names of those to compare; default: all.
         states: number of random states.
         seed: of the random states.
 
@@ -114,7 +116,8 @@ def check(model: Model | str, *, names: Sequence[str] | None = None, states: int
     """
     model = model_of(model, "check")
     expect_study()
-    chosen = tuple(formulations()) if names is None else read_names(names, "names") or tuple(formulations())
+    chosen = () if formulations is None else read_names(formulations, "formulations")
+    chosen = chosen or tuple(known_formulations())
     systems = {name: compile_system(model, name) for name in chosen}
     first = systems[chosen[0]].in_joints.system
     t, q, v = random_states(first, states, seed)

@@ -62,7 +62,7 @@ class ExpressionDifference:
 
     Example:
         >>> import pendula
-        >>> pendula.check("pendulum", names=["lagrange", "kane"], states=5).expressions.differences
+        >>> pendula.check("pendulum", formulations=["lagrange", "kane"], states=5).expressions.differences
         ()
     """
 
@@ -90,7 +90,7 @@ class ExpressionCheck:
 
     Example:
         >>> import pendula
-        >>> pendula.check("pendulum", names=["lagrange", "kane"], states=5).expressions.passed
+        >>> pendula.check("pendulum", formulations=["lagrange", "kane"], states=5).expressions.passed
         True
     """
 

@@ -24,12 +24,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pendula.analysis.court.affine import Affine, NotLinear, affine
+from pendula.arguments import available
 from pendula.equations.variants.written import Given, Row, refuse
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.expressions.nodes import LONG
 from pendula.model.files import read_toml
 from pendula.model.names import ExpressionError, acceleration_name, check_name, quote, suggestion
-from pendula.model.problems import listing, shown
+from pendula.model.problems import MOST_SHOWN, listing, shown
 from pendula.system.layout import Array
 from pendula.system.system import System
 
@@ -145,7 +146,7 @@ class _Reader:
         if self.parts > MOST_PARTS:
             self.refuse("", f"the expressions have more than {MOST_PARTS} parts together; check fewer links")
         for name in sorted(expression.names - known):
-            hint = suggestion(name, known, f"known are: {listing(sorted(known))}")
+            hint = suggestion(name, sorted(known), most=MOST_SHOWN)
             self.refuse(entry, f"there is no {quote(name)} in the model or under define; {hint}")
         return expression
 
@@ -215,7 +216,7 @@ class _Reader:
             order = self._list("order", count, "coordinates")
             for name in order:
                 if not isinstance(name, str) or name not in {*model, *coordinates}:
-                    hint = suggestion(str(name), {*model, *coordinates}, f"known are: {listing(model)}")
+                    hint = suggestion(str(name), {*model, *coordinates}, available(model, MOST_SHOWN))
                     self.refuse("order", f"there is no coordinate {shown(name)}; {hint}")
             if len(set(order)) < count:
                 self.refuse("order", "a coordinate is listed twice")

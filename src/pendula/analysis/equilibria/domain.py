@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
-from pendula.arguments import read_table
+from pendula.arguments import available, read_table
 from pendula.errors import UsageError
 from pendula.model.periodic import repeats
 from pendula.system.layout import Array
@@ -184,7 +184,7 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
     found: dict[str, tuple[float, float]] = {}
     for name, value in read_table(box, "box").items():
         if name not in known:
-            raise UsageError(f'box: there is no coordinate "{name}"; known are {", ".join(known[:10])}')
+            raise UsageError(f'box: there is no coordinate "{name}"; {available(known, 10)}')
         if any(name in known[at : at + 4] for at, _ in system.balls):
             raise UsageError(f'box: "{name}" is part of a rotation, which is searched as a whole')
         try:

@@ -135,14 +135,14 @@ class Equilibrium:
 
 def equilibrium_at(
     system: AnySystem,
-    point: Equilibrium | State | Mapping[str, float] | None = None,
+    at: Equilibrium | State | Mapping[str, float] | None = None,
     *,
     inputs: Any = None,
     parameters: Parameters = None,
     rates: Mapping[str, float] | None = None,
     name: str = "given",
 ) -> Equilibrium:
-    """The state at ``point`` (by name; unnamed values are zero) as an equilibrium, if it is one.
+    """The state given by ``at`` (by name; unnamed values are zero) as an equilibrium, if it is one.
 
     Loops are closed first, near the initial pose, keeping the named coordinates. Nonzero speeds are the constant rates
     of a steady motion. The angular velocity of a body on a ball joint is split into a rotation about a fixed axis and
@@ -160,12 +160,12 @@ def equilibrium_at(
         >>> found.residual, found.unstable_directions
         (0.0, 0)
     """
-    if isinstance(point, Equilibrium):
-        return point
+    if isinstance(at, Equilibrium):
+        return at
     if not isinstance(system, System):
         system = system_of(system, "equilibrium_at")
     balance = Balance.of(system, inputs, parameters)
-    state = closed_state(system, point, balance.parameters)
+    state = closed_state(system, at, balance.parameters)
     if rates:
         system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
         turning = read_turning(balance, rates, np.random.default_rng(0))
@@ -184,7 +184,7 @@ def equilibrium_at(
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
-        remains = _largest_force(system, left, () if isinstance(point, State) or point is None else tuple(point))
+        remains = _largest_force(system, left, () if isinstance(at, State) or at is None else tuple(at))
         percent = f"{100 * share:.2g}" if share < 0.95 else f"{100 * share:.0f}"  # 100, not 1e+02
         raise NotAnEquilibrium(
             f"this state is not an equilibrium: {remains} ({percent} % of a typical force).\n"

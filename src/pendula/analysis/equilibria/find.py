@@ -27,7 +27,7 @@ from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of
 from pendula.analysis.equilibria.turning import Turning, read_turning
-from pendula.arguments import read_count, read_number, read_seed
+from pendula.arguments import available, read_count, read_number, read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_proof
@@ -93,8 +93,7 @@ class Equilibria(Tabular):
         for one in self.all:
             if one.name == which:
                 return one
-        names = ", ".join(e.name for e in self.all[:12]) or "none"
-        raise UsageError(f'there is no equilibrium "{which}"; known are {names}')
+        raise UsageError(f'there is no equilibrium "{which}"; {available((e.name for e in self.all), 12)}')
 
     def __str__(self) -> str:
         lines = [self._headline(), *(f"  {_line(e, n)}" for e, n in zip(self.all, self._counts(), strict=True))]

@@ -15,7 +15,7 @@ from pendula.analysis.equilibria.families import stationary_at
 from pendula.analysis.equilibria.find import force_units
 from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
-from pendula.arguments import read_names, read_table
+from pendula.arguments import available, read_names, read_table
 from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
@@ -153,9 +153,7 @@ class _Asked:
                 found.motors.append(layout.speeds.index(f"{name}_dot"))
             else:
                 known = (*layout.inputs, *layout.coordinates, *layout.speeds, *drives)
-                raise UsageError(
-                    f'solve_for: "{name}" is not an input, coordinate or rate; known are {", ".join(known[:12])}'
-                )
+                raise UsageError(f'solve_for: "{name}" is not an input, coordinate or rate; {available(known, 12)}')
         return found
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import ALIKE, PROBES, is_cyclic
-from pendula.arguments import read_number, read_table
+from pendula.arguments import available, read_number, read_table
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.system.orientation.rotations import about, multiply
@@ -207,7 +207,7 @@ def _ball_axis(system: System, given: str) -> tuple[int, str]:
                     return k + i, kind
     known = [n for n in layout.coordinates if f"{n}_dot" in layout.speeds][:10]
     known += [FORM.format(joint=joint) for joint in list(names)[:3]]
-    raise UsageError(f'rates: there is no coordinate "{given}"; known are {", ".join(known) or "none"}')
+    raise UsageError(f'rates: there is no coordinate "{given}"; {available(known)}')
 
 
 def _refuse_uneven(balance: Balance, turn: Array, kind: str, rng: np.random.Generator) -> None:

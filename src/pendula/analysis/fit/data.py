@@ -173,7 +173,7 @@ def measurements(
 def _unknown(columns: Mapping[str, str], known: Mapping[str, str]) -> str:
     """What is wrong with columns that the mechanism does not know, all in one message."""
     first = next(iter(columns.values()))
-    hint = suggestion(first, known, f"known are: {', '.join(list(known)[:12])}")
+    hint = suggestion(first, known, most=12)
     one = len(columns) == 1
     names = ", ".join(map(quote, columns))
     what = f"column {names} is no quantity" if one else f"columns {names} are no quantities"

@@ -14,7 +14,7 @@ from pendula.analysis.fit.identify import identify
 from pendula.analysis.fit.motion import Experiment, Unknown, by_experiment
 from pendula.analysis.fit.outputs import known_outputs
 from pendula.analysis.fit.result import Fit, FitSeries
-from pendula.arguments import read_count, read_name_or_names, read_names, read_number, read_table, shortly
+from pendula.arguments import available, read_count, read_name_or_names, read_names, read_number, read_table, shortly
 from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.expressions.expression import parse
@@ -101,7 +101,7 @@ def fit(
     for k, (source, columns) in enumerate(sources):
         read = measurements(source, columns, known, ignore, system.layout.time_unit, derived)
         if not any(name not in system.layout.inputs for name in read.values):
-            raise UsageError(f"{source}: nothing was measured; known are: {', '.join(list(known)[:12])}")
+            raise UsageError(f"{source}: nothing was measured; {available(known, 12)}")
         setups.append(Experiment(k, system, read, by_experiment(known_start, k), unknowns, tol))
     given = read_table(guess, "guess"), read_table(bounds, "bounds")
     return _Problem(system, setups, unknowns, *given, sigma, max_iterations, on_progress).solved()
@@ -122,7 +122,7 @@ def _unknowns(system: System, names: Sequence[str], count: int) -> list[Unknown]
         elif name in layout.parameters:
             found.append(Unknown(name, name))
         else:
-            hint = suggestion(name, layout.parameters, f"known are: {', '.join(layout.parameters)}")
+            hint = suggestion(name, layout.parameters)
             more = f'; an initial value is written "{name}(0)"' if name in (*layout.coordinates, *layout.speeds) else ""
             raise UsageError(f'there is no parameter "{name}"; {hint}{more}')
     if len({u.name for u in found}) < len(found):

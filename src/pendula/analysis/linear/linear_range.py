@@ -42,7 +42,7 @@ class LinearRange:
             smallest exceeds it; infinite: even the largest is within.
         coordinate, unit: the coordinate whose amplitude is stated, and its unit.
         duration: length of the comparison.
-        start: the initial displacement, in words.
+        direction: the initial displacement, in words.
         failures: by amplitude, why there is no error.
         time_unit: name of the unit of time.
         mechanism: its name, for titles.
@@ -61,13 +61,13 @@ class LinearRange:
     coordinate: str
     unit: str
     duration: float
-    start: str
+    direction: str
     failures: Mapping[float, str]
     time_unit: str
     mechanism: str = ""
 
     def __str__(self) -> str:
-        head = f"linear against nonlinear motion over {self.duration:.4g} {self.time_unit}, started in {self.start}"
+        head = f"linear against nonlinear motion over {self.duration:.4g} {self.time_unit}, started in {self.direction}"
         lines = [f"{self.coordinate} [{self.unit or '1'}]    error"]
         for a, e in zip(self.amplitudes.tolist(), self.errors.tolist(), strict=True):
             lines.append(f"{a:<12.4g} {f'{100 * e:.3g} %' if np.isfinite(e) else self.failures.get(a, 'failed')}")
@@ -85,7 +85,7 @@ class LinearRange:
 
 def linear_range(
     linear: LinearModel,
-    start: int | Mapping[str, float] | Sequence[float] | Array = 1,
+    direction: int | Mapping[str, float] | Sequence[float] | Array = 1,
     *,
     amplitudes: Sequence[float] | Array | None = None,
     duration: float | None = None,
@@ -101,7 +101,7 @@ def linear_range(
 
     Args:
         linear: a linear model returned by :func:`pendula.linearize`.
-        start: number of a mode, from 1; or a direction in the independent coordinates, by name or as an array.
+        direction: number of a mode, from 1; or a direction in the independent coordinates, by name or as an array.
         amplitudes: displacements of the coordinate that moves most [rad, or length if no angle moves].
         duration: length of the comparison; default: three periods of the mode, or of the slowest one.
         damped: whether to take the damped mode.
@@ -117,7 +117,7 @@ def linear_range(
     if not isinstance(linear, LinearModel):
         raise UsageError(f"linear_range takes a linear model, found {shown(linear)}; use linearize(system, at)")
     system = system_behind(linear)
-    e, v, what, period = _direction(linear, start, damped)
+    e, v, what, period = _direction(linear, direction, damped)
     scaled, largest = unit_direction(linear, e)
     k = int(np.argmax(np.abs(e)))
     compare = _Comparison(system, linear, scaled, v * (scaled[k] / e[k]), _duration(duration, period), tol)
@@ -139,7 +139,7 @@ def linear_range(
         coordinate=name,
         unit=system.layout.units[name],
         duration=compare.duration,
-        start=what,
+        direction=what,
         failures=failures,
         time_unit=system.layout.time_unit,
         mechanism=system.model.name,
@@ -184,19 +184,19 @@ def _length(moves: Array, M: Array) -> Array:
     return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", moves, M, moves), 0.0))
 
 
-def _direction(linear: LinearModel, start: Any, damped: bool) -> tuple[Array, Array, str, float | None]:
+def _direction(linear: LinearModel, direction: Any, damped: bool) -> tuple[Array, Array, str, float | None]:
     """Initial displacement and speed, a description of them, and a period."""
     if np.any(linear.at.v) and linear.N.shape[0] != linear.N.shape[1]:
         raise NotSupported("steady motions with quaternions are not compared; use Euler angles")
     found = modes(linear, damped=damped)
     slowest = next((m.period for m in found.modes if m.period is not None), None)
-    if isinstance(start, (int, np.integer)) and not isinstance(start, bool):
-        mode: Mode = found[int(start)]
+    if isinstance(direction, (int, np.integer)) and not isinstance(direction, bool):
+        mode: Mode = found[int(direction)]
         s = mode.eigenvalue if mode.kind == OSCILLATION else 0.0
         still = not np.iscomplexobj(mode.scaled) and not complex(s).real
         v = np.zeros(len(linear.M)) if still else np.real(s * mode.scaled)
         return np.real(mode.scaled), v, f"mode {mode.number}", mode.period or slowest
-    e = values_of(linear, start, "the direction")
+    e = values_of(linear, direction, "the direction")
     if e.ndim != 1 or not np.any(e):
         raise UsageError("the initial direction is zero")
     return e, np.zeros_like(e), "the direction given", slowest

@@ -364,25 +364,25 @@ class LinearModel(Tabular):
         frequencies: Any = None,
     ) -> Bode:  # fmt: skip
         """Frequency response of outputs (as in :meth:`state_space`) to inputs, at ``frequencies`` [rad/time]."""
-        return self.state_space(outputs).selected(None, inputs).bode(frequencies)
+        return self.state_space(outputs).selected(None, inputs).bode(frequencies=frequencies)
 
     def step(
         self, outputs: Sequence[str] | str | None = None, inputs: Sequence[str] | str | None = None, *,
         duration: float | None = None, samples: int = 501,
     ) -> StepResponse:  # fmt: skip
         """Outputs (as in :meth:`state_space`) after a unit step of each input, exact at the samples."""
-        return self.state_space(outputs).selected(None, inputs).step(duration, samples)
+        return self.state_space(outputs).selected(None, inputs).step(duration=duration, samples=samples)
 
     def root_locus(self, output: str, input: str | None = None, *, gains: Any = None) -> RootLocus:
         """Poles of the closed loop ``input = -k*output`` over the gain k; default: small to large effects."""
-        return self.state_space([output]).selected(None, input).root_locus(gains)
+        return self.state_space([output]).selected(None, input).root_locus(gains=gains)
 
     def margins(self, output: str, input: str | None = None, *, gain: float = 1.0) -> Margins:
         """Gain, phase and delay margins of the loop ``input = -gain*output``.
 
         For the loop of a designed gain, see :meth:`pendula.results.Gain.margins`.
         """
-        return self.state_space([output]).selected(None, input).margins(gain)
+        return self.state_space([output]).selected(None, input).margins(gain=gain)
 
     def controllability(self) -> Reach:
         """Whether the inputs reach all motions; those that they do not reach, in words."""

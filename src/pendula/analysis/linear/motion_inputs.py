@@ -83,7 +83,7 @@ def _held_values(system: System, hold: float | Mapping[str, float], vector: Arra
     named = hold if isinstance(hold, Mapping) else {}
     for name in named:
         if name not in names:
-            hint = suggestion(name, names, f"known are: {', '.join(names)}")
+            hint = suggestion(name, names)
             raise UsageError(f'hold: there is no prescribed motion "{name}"; {hint}')
     time = 0.0 if isinstance(hold, Mapping) else hold
     if not isinstance(time, (int, float)) or not np.isfinite(time):
@@ -180,7 +180,7 @@ def point_slopes(model: LinearModel, body: str, point: Any) -> tuple[Array, Arra
     system = symbolic(system)
     bodies = system.layout.bodies
     if body not in bodies:
-        raise UsageError(f'there is no body "{body}"; {suggestion(body, bodies, "known are: " + ", ".join(bodies))}')
+        raise UsageError(f'there is no body "{body}"; {suggestion(body, bodies)}')
     place = place_of(system, body, point, at.parameters)
     held = np.zeros(0) if motions is None else motions.held
     carried = np.zeros((len(model.Z), 0)) if motions is None else motions.Y

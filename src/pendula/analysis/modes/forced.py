@@ -15,7 +15,7 @@ from pendula.analysis.modes.eigenmodes import OSCILLATION
 from pendula.analysis.modes.harmonic import Excitation, excitation, response_at
 from pendula.analysis.modes.modes import modes, values_of
 from pendula.analysis.modes.response import free_response, times_of
-from pendula.arguments import read_positive
+from pendula.arguments import available, read_positive
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
@@ -112,7 +112,7 @@ class ForcedResponse:
         for names, values in ((self.linear.coordinates, self.e), (self.linear.speeds, self.v)):
             if name in names:
                 return values[:, names.index(name)]
-        raise UsageError(f'there is no coordinate or speed "{name}"; known are {", ".join(self.linear.coordinates)}')
+        raise UsageError(f'there is no coordinate or speed "{name}"; {available(self.linear.coordinates)}')
 
     def envelope(self, name: str) -> Array:
         """The amplitude of a coordinate over time: the modulus of its complex motion, which the beats modulate.
@@ -124,7 +124,7 @@ class ForcedResponse:
             raise UsageError("there is no envelope: the model is damped, in resonance, or does not only oscillate")
         k = self.linear.coordinates.index(name) if name in self.linear.coordinates else -1
         if k < 0:
-            raise UsageError(f'there is no coordinate "{name}"; known are {", ".join(self.linear.coordinates)}')
+            raise UsageError(f'there is no coordinate "{name}"; {available(self.linear.coordinates)}')
         return np.asarray(np.abs(sum(x[k] * np.exp(1j * w * self.t) for w, x in self.signals)))
 
     def point(self, body: str, point: Any = "origin") -> Array:

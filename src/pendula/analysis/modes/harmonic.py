@@ -13,7 +13,7 @@ from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.motion_inputs import point_slopes
 from pendula.analysis.modes.eigenmodes import DECAY, OSCILLATION, RIGID, Mode, all_names
 from pendula.analysis.modes.modes import Modes, modes, values_of
-from pendula.arguments import read_positive
+from pendula.arguments import available, read_positive
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
@@ -135,7 +135,7 @@ class HarmonicResponse(Tabular):
         names = all_names(self.linear)
         if name in names:
             return self.everywhere[:, names.index(name)]
-        raise UsageError(f'there is no coordinate "{name}"; known are {", ".join(self.linear.coordinates)}')
+        raise UsageError(f'there is no coordinate "{name}"; {available(self.linear.coordinates)}')
 
     def __str__(self) -> str:
         low, high = self.frequencies.min(), self.frequencies.max()
@@ -256,11 +256,9 @@ def excitation(linear: LinearModel, given: Any) -> Excitation:
         D, D1, D2 = (x @ share for x in (motions.D, motions.D1, motions.D2))
         return Excitation(f"the motion {name}", D, D1, D2, motions.Y @ share, share)
     if isinstance(given, str):
-        names = ", ".join((*linear.inputs, *known)) or "none"
+        names = available((*linear.inputs, *known))
         hint = "" if known or linear.system is None or not linear.system.drives else "; linearize_motions adds motions"
-        raise UsageError(
-            f'there is no input "{given}"; known are: {names}{hint}. Or give forces on coordinates by name'
-        )
+        raise UsageError(f'there is no input "{given}"; {names}{hint}. Or give forces on coordinates by name')
     force = values_of(linear, given, "the force")
     if force.ndim != 1:
         raise UsageError(f"the force must be one number for every coordinate, found shape {force.shape}")

@@ -12,6 +12,7 @@ from pendula.analysis.linear.entry import linear_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import DECAY, RIGID, UNSTABLE, all_names
 from pendula.analysis.modes.modes import Modes, modes, values_of
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.system.entry import AnySystem
 from pendula.system.layout import Array
@@ -61,7 +62,7 @@ class FreeResponse:
         ):
             if name in names:
                 return values[:, names.index(name)]
-        raise UsageError(f'there is no coordinate or speed "{name}"; known are {", ".join(self.linear.coordinates)}')
+        raise UsageError(f'there is no coordinate or speed "{name}"; {available(self.linear.coordinates)}')
 
     def __str__(self) -> str:
         unit = self.linear.at.layout.time_unit

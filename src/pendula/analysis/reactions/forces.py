@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.reactions.couplings import coupling_forces
 from pendula.analysis.reactions.freedoms import DEPENDENT, Freedoms
 from pendula.analysis.reactions.limits import near_singular, with_limits
+from pendula.arguments import available
 from pendula.equations.derive import cannot
 from pendula.equations.formulations.newton_euler import NewtonEuler
 from pendula.equations.formulations.registry import formulation_named
@@ -173,7 +174,7 @@ class Reactions(Tabular):
         if joint in self.couplings:
             raise UsageError(f'"{joint}" is a coupling, which acts on coordinates; its forces are couplings["{joint}"]')
         if joint not in self.joints:
-            raise UsageError(f'there is no joint "{joint}"; known are {", ".join(self.joints)}')
+            raise UsageError(f'there is no joint "{joint}"; {available(self.joints)}')
         k = self.joints.index(joint)
         return JointReaction(
             joint, self.t, self.force_world[:, k], self.torque_world[:, k], self.force_body[:, k],

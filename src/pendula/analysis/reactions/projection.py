@@ -100,7 +100,7 @@ class ProjectionMatrices:
 
 def projection_matrices(
     system: AnySystem,
-    state: State | Mapping[str, float] | None = None,
+    at: State | Mapping[str, float] | None = None,
     *,
     t: float = 0.0,
     inputs: Any = None,
@@ -110,7 +110,7 @@ def projection_matrices(
 
     Args:
         system: a system without closed loops, a model, or the name of a library mechanism.
-        state: a state, or values by name (others zero); default: the model's initial state.
+        at: a state, or values by name (others zero); default: the model's initial state.
         t: time, if the state is given by name.
         inputs, parameters: as for ``System.solve``.
 
@@ -134,21 +134,21 @@ def projection_matrices(
     refuse_rotors(given.model, "projection_matrices")
     joints = given.in_joints.system
     vector = parameter_vector(joints, parameters)
-    at = _state(given, joints, state, t, vector)
-    return _Bodies(joints, at, inputs, vector).matrices()
+    state = _state(given, joints, at, t, vector)
+    return _Bodies(joints, state, inputs, vector).matrices()
 
 
-def _state(given: System, joints: System, state: Any, t: float, vector: Array) -> State:
-    if state is None:
+def _state(given: System, joints: System, at: Any, t: float, vector: Array) -> State:
+    if at is None:
         return joints.initial_state(vector, t=t)
-    if isinstance(state, State):
-        found = given.in_joints.read_state(state, vector) if state.layout is given.layout else state
+    if isinstance(at, State):
+        found = given.in_joints.read_state(at, vector) if at.layout is given.layout else at
         if found.layout.coordinates != joints.layout.coordinates:
             raise UsageError("the state belongs to another system: its coordinates have other names")
         return found
-    if not isinstance(state, Mapping):
-        raise UsageError(f"a state is a State or values by name, found {type(state).__name__}")
-    return joints.in_joints.state(state, t=t)
+    if not isinstance(at, Mapping):
+        raise UsageError(f"a state is a State or values by name, found {type(at).__name__}")
+    return joints.in_joints.state(at, t=t)
 
 
 class _Bodies:

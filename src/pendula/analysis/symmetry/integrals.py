@@ -10,6 +10,7 @@ import numpy as np
 
 from pendula.analysis.symmetry.find import Symmetry, find_symmetries
 from pendula.analysis.symmetry.geometry import Geometry
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.model.model import Model
 from pendula.simulation.trajectory import Trajectory
@@ -95,9 +96,9 @@ class Integrals:
         for one in self.all:
             if name == one.name or (one.coordinate and name in (one.coordinate, f"p_{one.coordinate}")):
                 return one
-        raise UsageError(f'there is no integral "{name}"; known are {", ".join(self.names) or "none"}')
+        raise UsageError(f'there is no integral "{name}"; {available(self.names)}')
 
-    def values(self, of: State | Mapping[str, float] | Trajectory, parameters: Parameters = None) -> dict[str, Any]:
+    def values(self, of: State | Mapping[str, float] | Trajectory, *, parameters: Parameters = None) -> dict[str, Any]:
         """The values by name: numbers at a state, arrays along a run.
 
         Args:

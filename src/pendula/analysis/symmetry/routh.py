@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.analysis.symmetry.find import find_symmetries
-from pendula.arguments import read_names
+from pendula.arguments import available, read_names
 from pendula.equations.cyclic.routh import momentum_name, routh_equations
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
@@ -61,7 +61,7 @@ class Reduced:
         names = (*self.system.layout.coordinates, *self.system.layout.speeds)
         return self.system.state({name: values[name] for name in names}, t=state.t)
 
-    def rates(self, q: Array, v: Array, parameters: Parameters = None) -> Array:
+    def rates(self, q: Array, v: Array, *, parameters: Parameters = None) -> Array:
         """Rates of the ignored coordinates at states of the reduced mechanism, shape (..., ignored)."""
         full, layout = self.full, self.full.layout
         vector = parameter_vector(self.system, parameters)
@@ -75,7 +75,7 @@ class Reduced:
         left = p - np.einsum("...ij,...j->...i", M[..., c, :], v_all)
         return np.asarray(np.linalg.solve(M[..., c, :][..., c], left[..., None])[..., 0])
 
-    def recover(self, run: Trajectory, start: Mapping[str, float] | None = None) -> tuple[Array, Array]:
+    def recover(self, run: Trajectory, *, initial_state: Mapping[str, float] | None = None) -> tuple[Array, Array]:
         """Coordinates and speeds of the full mechanism along a run of the reduced one.
 
         The ignored coordinates follow by quadrature of their rates, to the tolerance of the run: the reduced motion is
@@ -83,7 +83,7 @@ class Reduced:
 
         Args:
             run: a run of ``system``.
-            start: initial values of the ignored coordinates; zero by default.
+            initial_state: initial values of the ignored coordinates; zero by default.
 
         Returns:
             q and v of the full mechanism at the times of the run, in the order of its layout.
@@ -91,8 +91,8 @@ class Reduced:
         layout = self.full.layout
         q = self._spread(run.q, layout.coordinates, self.system.layout.coordinates)
         v = self._spread(run.v, layout.speeds, self.system.layout.speeds)
-        rates = self.rates(run.q, run.v, run.parameters)
-        followed = self._followed(run, start or {})
+        rates = self.rates(run.q, run.v, parameters=run.parameters)
+        followed = self._followed(run, initial_state or {})
         for k, name in enumerate(self.ignored):
             q[:, layout.coordinates.index(name)] = followed[name]
             v[:, layout.speeds.index(f"{name}_dot")] = rates[:, k]
@@ -170,7 +170,7 @@ def routh(
     for given, value in (momenta or {}).items():
         name = given.removeprefix("p_") if given not in names else given
         if name not in names:
-            raise UsageError(f'routh: there is no momentum "{given}"; known are {", ".join(map(momentum_name, names))}')
+            raise UsageError(f'routh: there is no momentum "{given}"; {available(map(momentum_name, names))}')
         values[name] = float(value)
     model = _reduced_model(found, names, values)
     reduced = SymbolicSystem(routh_equations(_equations(found), names, model))

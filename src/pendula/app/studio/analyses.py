@@ -9,6 +9,7 @@ import numpy as np
 from pendula.app.point import Asked, Chosen, NoEquilibrium, choose
 from pendula.app.studio.asking import Options, asked_mechanism, at_texts, number_of, numbers_of
 from pendula.app.studio.work import Job
+from pendula.arguments import available
 from pendula.errors import PendulaError, UsageError
 from pendula.words import picked
 
@@ -128,8 +129,7 @@ def locus(job: Job) -> dict[str, Any]:
 def _range(options: Options, asked: Asked) -> tuple[str, float, float]:
     name = options.text("parameter")
     if name not in asked.model.parameters:
-        known = ", ".join(asked.model.parameters) or "none"
-        raise UsageError(f'there is no parameter "{name}"; known are: {known}')
+        raise UsageError(f'there is no parameter "{name}"; {available(asked.model.parameters)}')
     low, high = (number_of(options.value(end), end, asked.values) for end in ("low", "high"))
     if not low < high:
         raise UsageError(f"low must be below high, found {low:g} and {high:g}")

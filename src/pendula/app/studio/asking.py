@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pendula.app.point import Asked
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.files import loads
@@ -125,8 +126,7 @@ class Options:
         """
         strange = sorted(self._given.keys() - self._read)
         if strange:
-            known = ", ".join(sorted(self._read)) or "none"
-            raise UsageError(f"there is no option {_shown(strange[0])} here; known are: {known}")
+            raise UsageError(f"there is no option {_shown(strange[0])} here; {available(sorted(self._read))}")
 
 
 def _shown(value: Any) -> str:
@@ -162,7 +162,7 @@ def asked_model(text: str, options: Options) -> Model:
     if inputs:
         unknown = [name for name in inputs if name not in model.inputs]
         if unknown:
-            raise UsageError(f'there is no input "{unknown[0]}"; known are: {", ".join(model.inputs) or "none"}')
+            raise UsageError(f'there is no input "{unknown[0]}"; {available(model.inputs)}')
         model = model.with_changes(inputs=dict(model.inputs) | inputs)
     if start:
         model = model.with_changes(initial=dict(model.initial) | start)

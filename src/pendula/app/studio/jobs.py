@@ -17,6 +17,7 @@ from pendula.app.studio.guard import Refused
 from pendula.app.studio.kinds import KINDS, PASSING, QUICK, read_head
 from pendula.app.studio.limits import IDLE_SECONDS, LISTED, PASSING_KEPT, PIECES, REMEMBERED, WAITING_BYTES, Limits
 from pendula.app.studio.scratch import Scratch, remove_abandoned
+from pendula.arguments import available
 
 FINISHED = ("done", "failed", "cancelled")
 
@@ -146,7 +147,7 @@ class Jobs:
             Refused: there is no such kind of job, or too many wait.
         """
         if not isinstance(kind, str) or kind not in KINDS:
-            raise Refused(400, f"there is no such kind of job; known are: {', '.join(KINDS)}")
+            raise Refused(400, f"there is no such kind of job; {available(KINDS)}")
         if not isinstance(text, str) or not isinstance(options, dict):
             raise Refused(400, 'a job needs "text", the model as TOML, and "options", a table')
         crew = self._quick if kind in QUICK else self._long

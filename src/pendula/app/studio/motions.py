@@ -12,6 +12,7 @@ from pendula.app.studio.folder import RUN, checked_name, plain_name
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.preview import Preview
 from pendula.app.studio.work import Job, read_result
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.numerics.steppers.checks import LOOSEST, TIGHTEST
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
@@ -148,7 +149,7 @@ def section(job: Job) -> dict[str, Any]:
     )
     for name in (chosen, against):
         if name not in known:
-            raise UsageError(f'there is no coordinate or speed "{name}"; known are: {", ".join(known)}')
+            raise UsageError(f'there is no coordinate or speed "{name}"; {available(known)}')
     return {
         "model": motion.system.model.name,
         "event": found.event.name,

@@ -11,7 +11,7 @@ from typing import Any
 import symengine as se
 import sympy as sp
 
-from pendula.arguments import read_table
+from pendula.arguments import available, read_table
 from pendula.equations.equations import Equations
 from pendula.equations.translate import translate
 from pendula.errors import UsageError
@@ -79,7 +79,7 @@ class Reader:
         names = [str(x) for x in (*eq.q, *eq.v)]
         unknown = sorted(set(read_table(at, "at")) - set(names))
         if unknown:
-            raise UsageError(f'there is no coordinate or speed "{unknown[0]}"; known are {", ".join(names)}')
+            raise UsageError(f'there is no coordinate or speed "{unknown[0]}"; {available(names)}')
         given = dict(at)
         for quaternion in eq.quaternions:
             parts = names[quaternion.first : quaternion.first + 4]

@@ -10,6 +10,7 @@ from typing import Any
 
 import symengine as se
 
+from pendula.arguments import available
 from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism.mechanism import refuse_rotors
@@ -113,7 +114,7 @@ class Stages:
         """A stage by name."""
         known = {s.name: s for s in self.stages}
         if name not in known:
-            raise UsageError(f'there is no stage "{name}"; known are {", ".join(known)}')
+            raise UsageError(f'there is no stage "{name}"; {available(known)}')
         return known[name]
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pendula.arguments import available
 from pendula.errors import ModelError, NotSupported, UsageError
 from pendula.model.joints import JOINTS, TreeJoint
 from pendula.model.model import Model
@@ -195,7 +196,7 @@ def check_without(without: Iterable[str], known: Sequence[str], call: str) -> tu
     found = (without,) if isinstance(without, str) else tuple(without)
     for kind in found:
         if kind not in known:
-            raise UsageError(f'{call}: without has no kind "{kind}"; known are {", ".join(known)}')
+            raise UsageError(f'{call}: without has no kind "{kind}"; {available(known)}')
     return found
 
 

@@ -11,7 +11,7 @@ from pendula.model.fields import marked_fields
 from pendula.model.joints import Side, TreeJoint
 from pendula.model.names import quote, suggestion
 from pendula.model.parts import Parts
-from pendula.model.problems import listing, unknown
+from pendula.model.problems import MOST_SHOWN, listing, unknown
 
 
 def sides(item: Any) -> Iterator[tuple[str, Side]]:
@@ -60,7 +60,7 @@ def _point(parts: Parts, element: str, place: str, body: str, at: str) -> Iterat
             return
         points = parts.body[body].named_points()
     if points and at not in points:
-        advice = suggestion(at, points, f"known are: {listing(sorted(points))}")
+        advice = suggestion(at, sorted(points), most=MOST_SHOWN)
         if body == GROUND:
             advice = "give its coordinates: position = [x, y, z]"
         yield Problem(element, place, f"there is no point {quote(at)} on {quote(body)}", advice)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
+from pendula.arguments import available
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.algebra import combine
 from pendula.model.expressions.functions import FUNCTIONS
@@ -99,7 +100,7 @@ def _unknown_function(name: str) -> str:
         hint = f", write {_OTHER_NAMES[name]}"
     else:
         hint = f", the nearest is {near}" if near else ""
-    return f"{quote(name)} is not a known function{hint}; known are {' '.join(FUNCTIONS)}"
+    return f"{quote(name)} is not a known function{hint}; {available(FUNCTIONS)}"
 
 
 class _Measure(NamedTuple):

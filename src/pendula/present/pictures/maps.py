@@ -9,6 +9,7 @@ import numpy as np
 from pendula.analysis.chaos.divergence import Divergence
 from pendula.analysis.chaos.horizon import Horizon
 from pendula.analysis.chaos.lyapunov import Lyapunov
+from pendula.arguments import available
 from pendula.errors import UsageError
 from pendula.present.pictures.plots import (
     FEW,
@@ -53,7 +54,7 @@ def plot_crossings(found: Crossings, *, of: str | None = None) -> Figure:
         raise UsageError("no coordinate of this mechanism has its own speed to draw a section with")
     chosen = of or next((n for n in usable if n not in found.event.parsed.names), usable[0])
     if chosen not in usable:
-        raise UsageError(f'there is no coordinate "{chosen}" that has a speed; known are: {", ".join(usable)}')
+        raise UsageError(f'there is no coordinate "{chosen}" that has a speed; {available(usable)}')
     speed = f"{chosen}_dot"
     figure, (ax,) = sheet(1)
     figure.set_size_inches(7.0, 6.0)

@@ -328,6 +328,6 @@ def plot_linear_range(found: LinearRange) -> Figure:
     literally(ax.set_xlabel(f"amplitude of {found.coordinate} [{found.unit}]"))
     ax.set_ylabel("error [%]")
     dress(ax)
-    title = titled(found.mechanism, f"error of the linear model ({found.start})")
+    title = titled(found.mechanism, f"error of the linear model ({found.direction})")
     headline(figure, title)
     return figure

@@ -48,7 +48,7 @@ def report(
     path: str | os.PathLike[str],
     *,
     duration: float | None = None,
-    start: Mapping[str, float] | None = None,
+    initial_state: Mapping[str, float] | None = None,
     tol: float = TOLERANCE,
     on_progress: Callable[[str], None] | None = None,
 ) -> Path:
@@ -62,7 +62,7 @@ def report(
         model: a model, the name of a library mechanism, or a system; or a list of them, reported one after the other.
         path: file to write; its name ends in .html.
         duration: length of the simulation [time unit]; default: five periods of the slowest mode.
-        start: coordinates and speeds at its start that differ from those of the model.
+        initial_state: coordinates and speeds at its start that differ from those of the model.
         tol: its tolerance.
         on_progress: called with the name of each part before it is computed.
 
@@ -76,7 +76,9 @@ def report(
     target = page_path(path)
     given = model if isinstance(model, (list, tuple)) and model else [model]
     models = [model_of(one, "report") for one in given]
-    found = [study(one, duration=duration, start=start, tol=tol, on_progress=on_progress) for one in models]
+    found = [
+        study(one, duration=duration, initial_state=initial_state, tol=tol, on_progress=on_progress) for one in models
+    ]
     if on_progress is not None:
         on_progress("writing the page")
     return write_report(*found, path=target)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.arguments import available
 from pendula.errors import NotSupported, UsageError
 from pendula.model.names import suggestion
 from pendula.simulation.inputs.feed import Feed, Law, RunInputs, checked_texts, with_run_inputs
@@ -102,7 +103,7 @@ def _sorted(system: System, inputs: InputsGiven) -> tuple[dict[str, Any], dict[s
 
 def _check_known(name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        hint = suggestion(name, known, f"known are: {', '.join(known) or 'none'}")
+        hint = suggestion(name, known)
         more = "" if known else '.\n  Try: a model with inputs = {F = 0} and a force whose value is "F"'
         raise UsageError(f'there is no input "{name}"; {hint}{more}')
 
@@ -115,7 +116,7 @@ def _groups(sampled: Sampled, known: tuple[str, ...], name: str | None) -> list[
             raise UsageError(f'give inputs=Sampled({{...}}) instead of inputs={{"{name}": Sampled({{...}})}}')
         by_name = dict(sampled.law)
     elif name is None and not sampled.inputs:
-        raise UsageError(f"name the inputs of the sampled controller; known are: {', '.join(known) or 'none'}")
+        raise UsageError(f"name the inputs of the sampled controller; {available(known)}")
     elif name is None:
         for one in sampled.inputs:
             _check_known(one, known)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pendula.errors import UsageError
+from pendula.system.entry import AnySystem, system_of
+from pendula.system.system import System
 from pendula.tables.formats import read_table
 from pendula.tables.kinds import RESTORERS
 
-if TYPE_CHECKING:
-    from pendula.system.system import System
 
-
-def load_run(source: Any, *, system: System | None = None) -> Any:
+def load_run(source: Any, *, system: AnySystem | None = None) -> Any:
     """A run from a file that ``run.save`` wrote, equal to the last bit; also ensembles and reactions.
 
     The model in the file is compiled again, so that the run answers all questions that it did before, and can be
@@ -22,8 +21,8 @@ def load_run(source: Any, *, system: System | None = None) -> Any:
     Args:
         source: a file that ends in .csv, .npz, .nc, .parquet or .json, or in a registered ending; or what ``to_pandas``
             or ``to_xarray`` returned.
-        system: the system of the run, where it is at hand, or where the file cannot hold it (equations that others
-            wrote); default: the one that the file describes.
+        system: the system of the run, its model or library name, where it is at hand, or where the file cannot hold it
+            (equations that others wrote); default: the one that the file describes.
 
     Returns:
         ``Trajectory``, ``Ensemble`` or ``Reactions``, as the file says.
@@ -42,6 +41,8 @@ def load_run(source: Any, *, system: System | None = None) -> Any:
         >>> bool((again.q == run.q).all()), again.unit("theta_dot")
         (True, 'rad/s')
     """
+    if system is not None and not isinstance(system, System):
+        system = system_of(system, "load_run")
     package = type(source).__module__.partition(".")[0]
     if isinstance(source, str | os.PathLike):
         shown = f'"{os.fspath(source)}"'

@@ -39,7 +39,7 @@ def check_names(expression: Expression, known: Mapping[str, Any], where: str) ->
     """
     for name in sorted(expression.names):
         if name not in known:
-            hint = suggestion(name, known, f"known are: {', '.join(list(known)[:12])}")
+            hint = suggestion(name, known, most=12)
             raise UsageError(f'{where}: there is no "{name}"; {hint}')
 
 

@@ -65,7 +65,7 @@ def report_command(
     assert path is not None
     begin = read_state(made, start)
     tell = _progress if interactive() else None
-    found = study(made, at=at, duration=duration, start=begin, tol=tol, on_progress=tell)
+    found = study(made, at=at, duration=duration, initial_state=begin, tol=tol, on_progress=tell)
     write_report(found, path=path)
     if interactive():
         click.echo("\r\033[K", nl=False, err=True)

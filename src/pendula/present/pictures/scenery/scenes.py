@@ -9,7 +9,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from pendula.analysis.modes.motion import ModeMotion
-from pendula.arguments import read_name_or_names, read_number
+from pendula.arguments import available, read_name_or_names, read_number
 from pendula.errors import UsageError
 from pendula.model.bodies import GROUND
 from pendula.model.bodies import Shape as ModelShape
@@ -130,10 +130,10 @@ class _SceneBuilder:
         body, _, name = text.rpartition(".") if "." in text else (text, "", "")
         known = {b.name: b.named_points() for b in self.model.bodies}
         if body not in known:
-            raise UsageError(f'trace: there is no body "{body}"; known are: {", ".join(known)}')
+            raise UsageError(f'trace: there is no body "{body}"; {available(known)}')
         name = name or next(n for n in ("tip", "center") if n in known[body])
         if name not in known[body]:
-            raise UsageError(f'trace: body "{body}" has no point "{name}"; known are: {", ".join(known[body])}')
+            raise UsageError(f'trace: body "{body}" has no point "{name}"; {available(known[body])}')
         return body, self._numbers(known[body][name])
 
     def _pins(self, body: str) -> list[sh.Vector]:
