@@ -126,3 +126,21 @@ def test_inputs_of_a_run_are_refused_with_what_to_do_instead() -> None:
     run = pendula.simulate(pendula.loads(CART.replace("VALUE", "3")), 1.0, inputs={"F": signal})
     with pytest.raises(NotSupported, match="write their values into the array inputs"):
         run.system.forward_dynamics()
+
+
+@pytest.mark.parametrize("engine", ["symbolic", "recursive"])
+def test_a_system_with_other_inputs_leaves_the_first_as_it_was(engine: str) -> None:
+    system = pendula.compile_system(pendula.library.cart_pole(), engine=engine)
+    own = system.inputs
+    run = pendula.simulate(system, 1.0, inputs={"F": ([0.0, 1.0], [0.0, 2.0])}, samples=3)
+    assert system.inputs is own
+    assert not own.over_time
+    assert own.names == ()
+    assert run.system.inputs.over_time
+    assert run.system.inputs.names == ("F",)
+    back = run.system.with_inputs(own)
+    q, v = run.q[-1], run.v[-1]
+    np.testing.assert_array_equal(back.accelerations(q, v, 1.0), system.accelerations(q, v, 1.0))
+    np.testing.assert_array_equal(
+        run.system.accelerations(q, v, 1.0), system.accelerations(q, v, 1.0, inputs={"F": 2.0})
+    )

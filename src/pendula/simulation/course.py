@@ -17,7 +17,7 @@ from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.events import Event, times_of_pulses, watch_events
 from pendula.simulation.forces.sticking import Sticking
-from pendula.simulation.inputs.feed import RunInputs, snapped
+from pendula.simulation.inputs.feed import snapped
 from pendula.simulation.inputs.given import fed
 from pendula.simulation.loops.passage import Passages
 from pendula.simulation.loops.poses import Poses, stabilization_rate
@@ -143,7 +143,7 @@ class Course:
         breaks = list(breakpoints(system, vector, span))
         if self.events:
             breaks = sorted({*breaks, *times_of_pulses(system, self.events, vector, span)})
-        if isinstance(system.inputs, RunInputs):
+        if system.inputs.over_time:
             own = system.inputs.breaks(span)
             breaks = sorted({*own.tolist(), *snapped(np.array(breaks), own).tolist()})
         return breaks, np.inf if self.settings.stepper.fixed else largest_step(system, vector, span, breaks)

@@ -21,7 +21,6 @@ from pendula.simulation.course import Course
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events
 from pendula.simulation.forces.narrow import NARROW, look_at_forces
-from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import InputsGiven, check_inputs, with_inputs
 from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
@@ -130,7 +129,7 @@ def simulate(
     vector = parameter_vector(system, parameters)
     start, notes, doubts = start_state(system, initial_state, settings.span[0], vector)
     notes += about
-    if isinstance(system.inputs, RunInputs) and chart_switching and has_singular_charts(system):
+    if system.inputs.over_time and chart_switching and has_singular_charts(system):
         settings = replace(settings, chart_switching=False)
         notes += ("the run stays in its coordinates near their singularities, because of its inputs over time",)
     course = Course(system, vector, start, settings, wanted, on_progress, on_samples, doubts)
@@ -170,8 +169,7 @@ def follow(course: Course, notes: tuple[str, ...], on_failure: str = "return") -
 def _followed(course: Course, notes: tuple[str, ...]) -> tuple[Trajectory, Array]:
     """The motion, as far as it was not interrupted, and the last state of the integration."""
     run, more, poses, longest, elsewhere = _seen(course)
-    if isinstance(course.system.inputs, RunInputs):
-        more += course.system.inputs.after()
+    more += course.system.inputs.after()
     return trajectory_of(course, run, notes + more, poses, longest, elsewhere), run.y[-1]
 
 

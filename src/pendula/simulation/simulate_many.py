@@ -20,7 +20,6 @@ from pendula.parallel.signals import tidied
 from pendula.simulation.chunks import Chunk, Found, Job
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
-from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
 from pendula.simulation.settings import NUMBERS, Settings
 from pendula.simulation.starts import Starts, read_parameters, read_starts, rows_of
@@ -180,7 +179,7 @@ def refuse_too_many(system: System, runs: int, samples: int, save: str | Path | 
 
 
 def _refuse_over_time(system: System) -> None:
-    if isinstance(system.inputs, RunInputs):
+    if system.inputs.over_time:
         raise NotSupported(
             f'simulate_many takes inputs as numbers or text, and "{system.inputs.names[0]}" is '
             f"{system.inputs.kind(system.inputs.names[0])}.\n  Try: simulate, one run at a time."

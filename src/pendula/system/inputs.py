@@ -27,6 +27,11 @@ class Inputs(ABC):
 
     @property
     @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Inputs that a run gives instead of the model."""
+
+    @property
+    @abstractmethod
     def none(self) -> Array:
         """Zeros, for programs that do not read inputs."""
 
@@ -48,6 +53,22 @@ class Inputs(ABC):
         """Raises NotSupported if an input is a Python function or a sampled controller."""
 
     @abstractmethod
+    def kind(self, name: str) -> str:
+        """What an input is, in words."""
+
+    @abstractmethod
+    def breaks(self, span: tuple[float, float]) -> Array:
+        """Times at which inputs that a run gives jump or have a kink, sorted, each once."""
+
+    @abstractmethod
+    def after(self) -> tuple[str, ...]:
+        """Notes after a run.
+
+        Raises:
+            ComputationError: a Python function failed during the run.
+        """
+
+    @abstractmethod
     def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
         """Values of the inputs: the given array, changes by name, or their own values at the times t.
 
@@ -60,6 +81,7 @@ class ModelInputs(Inputs):
     """The inputs of one model, whose values are expressions of parameters and perhaps of time."""
 
     over_time = False
+    names = ()
 
     def __init__(self, model: Model, layout: Layout) -> None:
         self._model = model
@@ -104,6 +126,18 @@ class ModelInputs(Inputs):
 
     def refuse_laws(self, who: str) -> None:
         """Raises nothing: no input of a model is a Python function or a sampled controller."""
+
+    def kind(self, name: str) -> str:
+        """What an input is, in words."""
+        return "an expression" if isinstance(self._model.inputs[name], str) else "a number"
+
+    def breaks(self, span: tuple[float, float]) -> Array:
+        """None: no run gives any of these inputs."""
+        return np.zeros(0)
+
+    def after(self) -> tuple[str, ...]:
+        """None."""
+        return ()
 
     def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
         """Values of the inputs: the given array, changes by name, or those of the model at the times t."""

@@ -21,7 +21,7 @@ from pendula.system.code.programs import Compiled, Programs, inputs_in_time, pre
 from pendula.system.constraints import Constraints
 from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved
 from pendula.system.in_joints import InJoints
-from pendula.system.inputs import ModelInputs
+from pendula.system.inputs import Inputs, ModelInputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import inverse_matrix, turnings_of
@@ -51,18 +51,27 @@ class RecursiveSystem(System):
         symbolic_terms: whether M, f and all derivatives come from symbolic equations. For a mechanism of few bodies
             these compile in less than a second; the recursion's derivative kernels take half a minute, once per
             machine.
+        inputs: inputs of a run; default: the model's.
+        tables: the tables of this model, if another system has them.
 
     Raises:
         NotSupported: the recursion does not support something in the model; the message names it.
     """
 
-    def __init__(self, model: Model, *, symbolic_terms: bool = False) -> None:
-        self.tables = Tables(model)
+    def __init__(
+        self,
+        model: Model,
+        *,
+        symbolic_terms: bool = False,
+        inputs: Inputs | None = None,
+        tables: Tables | None = None,
+    ) -> None:
+        self.tables = Tables(model) if tables is None else tables
         mechanism = self.tables.mechanism
         self.model = model
         self.layout = Layout.of(model)
         self.parameters = np.array([model.parameter_values[name] for name in self.layout.parameters], dtype=float)
-        self.inputs = ModelInputs(model, self.layout)
+        self.inputs = ModelInputs(model, self.layout) if inputs is None else inputs
         self.engine = self.formulation = "recursive"
         self.symbolic_terms = symbolic_terms
         self.drives = tuple(mechanism.drives)
@@ -78,6 +87,10 @@ class RecursiveSystem(System):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(RecursiveSystem, symbolic_terms=self.symbolic_terms), (self.model,)
+
+    def with_inputs(self, inputs: Inputs) -> RecursiveSystem:
+        """The same compiled mechanism with other inputs."""
+        return RecursiveSystem(self.model, symbolic_terms=self.symbolic_terms, inputs=inputs, tables=self.tables)
 
     # -- equations, on demand ---------------------------------------------------------------------
 

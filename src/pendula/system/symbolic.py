@@ -20,7 +20,7 @@ from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints, SparseValues
 from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, check_solved
 from pendula.system.in_joints import InJoints
-from pendula.system.inputs import ModelInputs
+from pendula.system.inputs import Inputs, ModelInputs
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
@@ -44,14 +44,24 @@ class SymbolicSystem(System):
             constraint rows are redundant or only a loop holds a massless body.
         derived: the equations are what the formulation derives from the model. Pickled, the system is then only these
             two, and it derives the equations again, which gives the same machine code; otherwise it is its equations.
+        inputs: inputs of a run; default: the model's.
+        programs: compiled blocks of these equations, if another system has them.
     """
 
-    def __init__(self, equations: Equations, *, by_bodies: bool = True, derived: bool = False) -> None:
+    def __init__(
+        self,
+        equations: Equations,
+        *,
+        by_bodies: bool = True,
+        derived: bool = False,
+        inputs: Inputs | None = None,
+        programs: Programs | None = None,
+    ) -> None:
         self._equations, self._derived = equations, derived
         self.model = equations.model
         self.layout = Layout.of(self.model, equations.coordinates, equations.speeds)
         self.parameters = np.array([self.model.parameter_values[name] for name in self.layout.parameters], dtype=float)
-        self.inputs = ModelInputs(self.model, self.layout)
+        self.inputs = ModelInputs(self.model, self.layout) if inputs is None else inputs
         self.engine, self.formulation, self.symbolic_terms = "symbolic", equations.formulation, True
         self.written = "" if equations.written is None else equations.written.source
         self.loop_rows = equations.loop_rows
@@ -63,7 +73,7 @@ class SymbolicSystem(System):
         self.has_power = bool(equations.drives) or not equations.power_is_zero
         self.tree = TreeLayout.of(equations) if by_bodies and equations.nodes else None
         """block structure for solving body by body; None if all equations are solved at once"""
-        self._programs = Programs(equations)
+        self._programs = Programs(equations) if programs is None else programs
         self.constraints = Constraints(equations, self._programs.block)
         self._joint_layout = Layout.of(self.model) if equations.nodes else self.layout
         self._spare = SpareDynamics()
@@ -73,6 +83,16 @@ class SymbolicSystem(System):
         if self._derived:
             return _derived_again, (self.model, self.formulation, by_bodies)
         return partial(SymbolicSystem, by_bodies=by_bodies), (self._equations,)
+
+    def with_inputs(self, inputs: Inputs) -> SymbolicSystem:
+        """The same compiled mechanism with other inputs."""
+        return SymbolicSystem(
+            self._equations,
+            by_bodies=self.tree is not None,
+            derived=self._derived,
+            inputs=inputs,
+            programs=self._programs,
+        )
 
     @property
     def equations(self) -> Equations:

@@ -83,7 +83,7 @@ class System(Displayed, ABC):
         model: the mechanism.
         layout: names, kinds and units of coordinates, speeds, inputs and parameters.
         parameters: values of the model's parameters, in the order of the layout.
-        inputs: numeric values of the model's inputs.
+        inputs: numeric values of the inputs: the model's, or those of a run.
         engine: "symbolic" (compiled symbolic equations) or "recursive" (a recursion over the bodies).
         formulation: which formulation derived the equations; "recursive" if none did.
         constraints: numeric constraints, and checks of loop closure.
@@ -139,6 +139,10 @@ class System(Displayed, ABC):
     @abstractmethod
     def in_joints(self) -> InJoints:
         """The same mechanism in the joints' coordinates, whose names users write."""
+
+    @abstractmethod
+    def with_inputs(self, inputs: Inputs) -> System:
+        """The same compiled mechanism with other inputs. Pickled, it is again the system with the model's inputs."""
 
     # -- evaluations ----------------------------------------------------------------------------
 

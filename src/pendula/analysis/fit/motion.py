@@ -16,7 +16,7 @@ from pendula.errors import ComputationError, LoopNotClosed, UsageError
 from pendula.model.quantities import number_in
 from pendula.numerics.steppers.stepping import integrate
 from pendula.simulation.beginning import start_state
-from pendula.simulation.inputs.feed import Feed, RunInputs, with_run_inputs
+from pendula.simulation.inputs.feed import Feed, with_run_inputs
 from pendula.simulation.inputs.kinds import Signal
 from pendula.system.layout import Array, State
 from pendula.system.parameters import parameter_vector
@@ -140,18 +140,16 @@ class Experiment:
         state = self.first_state(values, vector)
         first = self._closed_slopes(values) if system.loop_rows else self._first_slopes(state, vector, along)
         scales = np.array([abs(values[u.name]) or 1.0 for u in self.unknowns])
-        driven = tuple(system.inputs.names) if isinstance(system.inputs, RunInputs) else ()
-        callback, targets = deviation_parts(system, vector, along.T * scales[:, None], driven)
+        callback, targets = deviation_parts(system, vector, along.T * scales[:, None], system.inputs.names)
         span = (float(self.data.t[0]), float(self.data.t[-1]))
-        breaks: Sequence[float] = ()
-        if isinstance(system.inputs, RunInputs):
+        if system.inputs.over_time:
             callback = Feed(system, vector, span, callback, targets).callback()
-            breaks = system.inputs.breaks(span).tolist()
         n = len(layout.coordinates) + len(layout.speeds)
         y0 = np.concatenate([state.q, state.v, (first * scales).T.ravel()])
         found = integrate(
             callback, y0, span, rtol=self.tol, atol=self.tol, sample_times=self.data.t, max_steps=MOST_STEPS,
-            max_step=largest_step(system, vector, span, []), breakpoints=breaks, keep_on_interrupt=False,
+            max_step=largest_step(system, vector, span, []), breakpoints=system.inputs.breaks(span).tolist(),
+            keep_on_interrupt=False,
         )  # fmt: skip
         if not found.outcome.ok:
             raise ComputationError(f"{self.data.source}: the motion was not found: {found.outcome}: {found.detail}")

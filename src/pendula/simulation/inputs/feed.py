@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -139,7 +138,9 @@ class RunInputs(Inputs):
         """What an input is, in words."""
         if name in self.signals:
             return "a time series"
-        law = next(law for law in self.laws if name in law.names)
+        law = next((law for law in self.laws if name in law.names), None)
+        if law is None:
+            return self._model.kind(name)
         return "a sampled controller" if law.sampled is not None else "a Python function"
 
     def rows(self, t: Array, given: Any, parameters: Array, state: tuple[Any, Any] | None = None) -> Array:
@@ -249,9 +250,7 @@ def snapped(times: Array, to: Array) -> Array:
 
 def with_run_inputs(system: System, signals: Mapping[str, Signal], laws: Sequence[Law] = ()) -> System:
     """The same compiled mechanism with inputs that a run evaluates."""
-    found = copy.copy(system)
-    found.inputs = RunInputs(system, signals, laws)
-    return found
+    return system.with_inputs(RunInputs(system, signals, laws))
 
 
 class Feed:

@@ -10,7 +10,6 @@ import numpy as np
 
 from pendula import __version__
 from pendula.model.files import dumps
-from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.readings import acceleration_names
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -141,7 +140,7 @@ def system_attributes(system: System) -> dict[str, Any]:
         "units": system.model.units,
         "version": __version__,
         "model_text": dumps(system.model.as_written),
-        **({"inputs_over_time": list(system.inputs.names)} if isinstance(system.inputs, RunInputs) else {}),
+        **({"inputs_over_time": list(system.inputs.names)} if system.inputs.over_time else {}),
     }
 
 
