@@ -105,7 +105,8 @@ install_each() { \
 }
 endef
 
-# Bytecode of what was installed, without the packages' own tests (a third of it) and tools that are seldom imported.
+# Bytecode of all that was installed, without the packages' own tests (a third of it) and tools that are seldom imported.
+# Only for benchmarks: elsewhere Python writes that of what it imports, a third of the rest, and no one waits for more.
 SELDOM_IMPORTED := /(tests?|pip|setuptools|mypy|mypyc|debugpy)/
 compile_all = $(RUN) compileall -q -j 0 -x '$(SELDOM_IMPORTED)' $(VENV)/lib >/dev/null || true
 
@@ -127,21 +128,18 @@ endef
 	install -r requirements.lock; \
 	echo "Installing pendula itself, editable"; \
 	install --no-build-isolation -e .
-	@$(compile_all)
 	@printf '%s\n' "$(CURDIR)" > .venv/.ready
 
 .venv/.ready-peers: .venv/.ready requirements-peer.lock
 	@$(installer); \
 	echo "Installing the other engines of requirements-peer.lock into .venv"; \
 	install -r requirements-peer.lock
-	@$(compile_all)
 	@touch $@
 
 .venv/.ready-book: .venv/.ready requirements-book.lock
 	@$(installer); \
 	echo "Installing Sphinx and its theme of requirements-book.lock into .venv"; \
 	install -r requirements-book.lock
-	@$(compile_all)
 	@touch $@
 
 bench .venv-bench/%: VENV = .venv-bench

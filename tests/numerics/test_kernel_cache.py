@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import hashlib
 import importlib
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from pendula.app.main import main
@@ -347,3 +349,22 @@ def test_all_kept_kernels_work_in_one_process():
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, "True True"), done.stderr
+
+
+def test_no_garbage_is_searched_while_numba_compiles():
+    enabled = gc.isenabled
+    searched = [enabled()]
+    with pytest.raises(ZeroDivisionError), global_compiler_lock:
+        with global_compiler_lock:
+            searched.append(enabled())
+        searched.append(enabled())
+        raise ZeroDivisionError
+    searched.append(enabled())
+    assert searched == [True, False, False, True]
+    gc.disable()
+    try:
+        with global_compiler_lock:
+            pass
+        assert not gc.isenabled()  # as it was before
+    finally:
+        gc.enable()

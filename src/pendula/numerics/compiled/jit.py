@@ -21,13 +21,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
 import numba
 import numpy as np
+from numba.core import event
 
+from pendula.memory import without_collections
 from pendula.numerics.compiled.kernel_files import (
     DAY,
     NOTHING_COUNTED,
@@ -57,6 +60,33 @@ cache_note = ""
 """Empty while the disk cache works; otherwise a sentence that says why something is not cached."""
 
 _lock = threading.RLock()
+
+
+class _Uncollected(event.Listener):
+    """Stops Python's search for garbage cycles while numba compiles: it takes an eighth of the time and finds little.
+
+    Numba reports when a thread asks for its compiler lock and when it gives the lock back.
+    """
+
+    def __init__(self) -> None:
+        self._asking, self._counting, self._stopped = 0, threading.Lock(), ExitStack()
+
+    def on_start(self, event: Any) -> None:
+        """A thread asks for the compiler lock."""
+        with self._counting:
+            self._asking += 1
+            if self._asking == 1:
+                self._stopped.enter_context(without_collections())
+
+    def on_end(self, event: Any) -> None:
+        """A thread gives the compiler lock back."""
+        with self._counting:
+            self._asking -= 1
+            if not self._asking:
+                self._stopped.close()
+
+
+event.register("numba:compiler_lock", _Uncollected())
 
 
 def processor() -> str:
