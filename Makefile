@@ -195,10 +195,10 @@ ready-to-test:
 	@$(MAKE) --no-print-directory -j 2 lint kernels-runs kernels-recursion
 
 kernels-runs: .venv/.ready
-	@$(ALONE) $(RUN) tests.kernels_ahead runs lanes
+	@$(ALONE) $(RUN) tests.kernels_ahead runs proofs lanes
 
 kernels-recursion: .venv/.ready
-	@$(ALONE) $(RUN) tests.kernels_ahead recursion proofs callbacks
+	@$(ALONE) $(RUN) tests.kernels_ahead recursion callbacks
 
 test: ready-to-test
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"

@@ -345,6 +345,7 @@ BY_POSITION = {
     "System.initial_state parameters": "all that the result depends on",
     "System.series parameters": "all that the result depends on",
     "System.watching parameters": "the numbers behind the texts",
+    "System.with_inputs inputs": "all that the result depends on",
     "fit parameters": "names of what is wanted, not changes of values",
     "sensitivities parameters": "names of what is wanted, not changes of values",
 }

@@ -352,15 +352,20 @@ def test_all_kept_kernels_work_in_one_process():
 
 
 def test_no_garbage_is_searched_while_numba_compiles():
-    enabled = gc.isenabled
-    searched = [enabled()]
-    with pytest.raises(ZeroDivisionError), global_compiler_lock:
-        with global_compiler_lock:
-            searched.append(enabled())
-        searched.append(enabled())
-        raise ZeroDivisionError
-    searched.append(enabled())
-    assert searched == [True, False, False, True]
+    searched = []
+
+    @global_compiler_lock
+    def work(depth):
+        searched.append(gc.isenabled())
+        if depth == 0:
+            raise ZeroDivisionError
+        work(depth - 1)
+
+    assert gc.isenabled()
+    with pytest.raises(ZeroDivisionError):
+        work(2)
+    assert searched == [False, False, False]
+    assert gc.isenabled()
     gc.disable()
     try:
         with global_compiler_lock:

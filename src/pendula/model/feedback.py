@@ -46,9 +46,7 @@ def closed_loop(model: Model) -> Model:
         return model
     forces = tuple(_replaced(force, laws) for force in model.forces)
     inputs = {name: value for name, value in model.inputs.items() if name not in laws}
-    closed = model.with_changes(forces=forces, inputs=inputs)
-    vars(closed)["before_feedback"] = model  # beside the fields, as cached properties are
-    return closed
+    return model.with_feedback(forces=forces, inputs=inputs)
 
 
 def _replaced(value: Any, laws: Mapping[str, Expression]) -> Any:

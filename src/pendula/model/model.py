@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, ModelWrapValidatorHandler, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Discriminator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    Tag,
+    model_validator,
+)
 
 from pendula.errors import ModelError, Problem
 from pendula.memory import without_collections
@@ -72,6 +81,8 @@ class Model(Displayed, Element):
     initial: Annotated[dict[StateName, Start], AfterValidator(Table)] = Field(default_factory=Table)
     """initial coordinates and speeds; a ball joint takes a rotation under the joint's name"""
 
+    _written: Model | None = PrivateAttr(None)
+
     @model_validator(mode="wrap")
     @classmethod
     def _checked(cls, data: Any, make: ModelWrapValidatorHandler[Model]) -> Model:
@@ -128,8 +139,7 @@ class Model(Displayed, Element):
     @property
     def as_written(self) -> Model:
         """The model before feedback laws were written into its forces; itself if there were none."""
-        before: Model = vars(self).get("before_feedback", self)  # not kept here: a model that held itself had no end
-        return before
+        return self._written or self
 
     @cached_property
     def laws(self) -> dict[str, str]:
@@ -214,6 +224,12 @@ class Model(Displayed, Element):
         """A copy with some fields replaced, validated again."""
         data = {k: getattr(self, k) for k in type(self).model_fields}
         return type(self)(**(data | changes))
+
+    def with_feedback(self, **changes: Any) -> Model:
+        """A copy with feedback laws in place of inputs; its ``as_written`` is this model."""
+        made = self.with_changes(**changes)
+        BaseModel.__setattr__(made, "_written", self)  # those of models refuse
+        return made
 
     def with_parameters(self, values: Mapping[str, int | float | str]) -> Model:
         """A copy with new defaults for some parameters."""

@@ -91,7 +91,7 @@ for _kind, _room, _make, _restore, _summary in (
     ("StabilityRanges", "analysis.tables", "sweeps:ranges_table", "", "ranges of a parameter with their verdicts"),
     ("StabilityChart", "analysis.tables", "sweeps:chart_table", "", "stability over two parameters"),
     ("LinearModels", "analysis.tables", "sweeps:linear_many_table", "", "matrices and eigenvalues of every case"),
-    ("Separation", "analysis.tables", "sweeps:separation_table", "", "distance between two motions over time"),
+    ("Separated", "analysis.tables", "sweeps:separation_table", "", "distance between two motions over time"),
     ("Lyapunov", "analysis.tables", "sweeps:lyapunov_table", "", "running average of the exponent"),
     ("Sweep", "studies", "result:sweep_table", "result:restored_sweep", "results of all cases of a study"),
 ):

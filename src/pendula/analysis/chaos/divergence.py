@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pendula.analysis.chaos.separation import Separation, separation
+from pendula.analysis.chaos.separation import Separated, Separation, separation
 from pendula.arguments import read_number, read_table
 from pendula.errors import UsageError
 from pendula.interrupts import whole
@@ -23,7 +23,7 @@ Start = Trajectory | State | Mapping[str, float] | None
 
 @readable
 @dataclass(frozen=True)
-class Divergence(Separation):
+class Divergence(Separated):
     """Distance between two motions over time; ``time`` is when they diverge. ``str()`` gives a sentence.
 
     Example:
@@ -33,6 +33,7 @@ class Divergence(Separation):
         True
     """
 
+    separation: Separation
     first: Trajectory
     second: Trajectory
 
@@ -107,7 +108,7 @@ def divergence(
         again: Any = {"initial_state": start, "samples": one.t, **settings}
         other = whole(simulate, system, t_span=span, **again)
     found = separation(one, other, threshold=threshold, points=points)
-    return Divergence(**vars(found), first=one, second=other)
+    return Divergence(found, first=one, second=other)
 
 
 def perturbed(run: Trajectory, changes: Mapping[str, float]) -> State:

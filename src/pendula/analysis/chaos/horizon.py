@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pendula.analysis.chaos.separation import Separation, separation
+from pendula.analysis.chaos.separation import Separated, Separation, separation
 from pendula.errors import UsageError
 from pendula.interrupts import whole
 from pendula.library.lookup import shown
@@ -20,7 +20,7 @@ TIGHTER = 100.0
 
 @readable
 @dataclass(frozen=True)
-class Horizon(Separation):
+class Horizon(Separated):
     """Distance between a run and a more accurate one; the run is reliable up to ``time``. ``str()`` gives a sentence.
 
     Example:
@@ -30,6 +30,7 @@ class Horizon(Separation):
         False
     """
 
+    separation: Separation
     run: Trajectory
     reference: Trajectory
 
@@ -93,7 +94,7 @@ def horizon(
         raise UsageError(
             f"the horizon is unknown: the tighter run ended at t = {reference.t[-1]:.6g}: {reference.outcome}"
         )
-    return Horizon(**vars(found), run=run, reference=reference)
+    return Horizon(found, run=run, reference=reference)
 
 
 def _tighter(run: Trajectory) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ SMALL_PART = 1e-3
 
 
 @dataclass(frozen=True)
-class Separation(Tabular):
+class Separation:
     """Distance between two runs over time.
 
     Attributes:
@@ -42,6 +43,51 @@ class Separation(Tabular):
     time: float | None
     unit: str
     time_unit: str
+
+
+class Separated(Tabular, ABC):
+    """What results about two motions have in common: the distance between these over time."""
+
+    separation: Separation
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """What the distance means, as a sentence."""
+
+    @property
+    def t(self) -> Array:
+        """Times, shape (k,)."""
+        return self.separation.t
+
+    @property
+    def distance(self) -> Array:
+        """Largest distance between the same point in both motions, at every time [length]."""
+        return self.separation.distance
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """The point with that distance, as "body.point", at every time."""
+        return self.separation.where
+
+    @property
+    def threshold(self) -> float:
+        """Distance above which the motions count as different [length]."""
+        return self.separation.threshold
+
+    @property
+    def time(self) -> float | None:
+        """When the distance first exceeds the threshold; None if it never does."""
+        return self.separation.time
+
+    @property
+    def unit(self) -> str:
+        """Name of the unit of length."""
+        return self.separation.unit
+
+    @property
+    def time_unit(self) -> str:
+        """Name of the unit of time."""
+        return self.separation.time_unit
 
 
 def separation(

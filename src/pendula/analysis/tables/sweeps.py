@@ -12,7 +12,7 @@ from pendula.tables.table import Block, Table
 
 if TYPE_CHECKING:
     from pendula.analysis.chaos.lyapunov import Lyapunov
-    from pendula.analysis.chaos.separation import Separation
+    from pendula.analysis.chaos.separation import Separated
     from pendula.analysis.charts.chart import StabilityChart
     from pendula.analysis.driven.study import FloquetMap
     from pendula.analysis.linear.linearize_many import LinearModels
@@ -79,7 +79,7 @@ def linear_many_table(found: LinearModels) -> Table:
     return Table("LinearModels", tuple(blocks), of, {"version": __version__})
 
 
-def separation_table(found: Separation) -> Table:
+def separation_table(found: Separated) -> Table:
     """The distance between two motions over time."""
     blocks = (
         Block("t", ("t",), found.t, found.time_unit),

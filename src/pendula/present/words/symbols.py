@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from pendula.equations.printing.latex import LATEX
+from pendula.equations.printing.latex import LATEX, latex_name
 from pendula.equations.printing.names import parts_of_name
 from pendula.equations.printing.walk import Writer
 from pendula.equations.small_motion.model import SymbolicModel
@@ -143,7 +143,7 @@ def terms_data(found: SymbolicModel) -> list[dict[str, Any]]:
 
 def terms_latex(found: SymbolicModel) -> str:
     """Every term of the equations as LaTeX: one ``align*`` environment for each equation."""
-    write = _Changes(LATEX).write
+    write = Writer(LATEX, spell=_change).write
     blocks = []
     for equation in found.equations:
         rows = []
@@ -156,20 +156,17 @@ def terms_latex(found: SymbolicModel) -> str:
     return "\n".join(blocks)
 
 
-class _Changes(Writer):
-    """Writes ``d_NAME`` as a change Delta NAME, and primes as dots."""
-
-    def name(self, name: str) -> str:
-        """A name of the equations."""
-        if name.startswith("d_"):
-            return rf"\Delta {super().name(name.removeprefix('d_'))}"
-        for prime, dots in (("''", r"\ddot"), ("'", r"\dot")):
-            if name.endswith(prime):
-                letter, indices, _ = parts_of_name(name.removesuffix(prime))
-                plain = self.notation.symbol(letter, ())
-                below = self.notation.symbol(letter, indices).removeprefix(plain)
-                return rf"{dots}{{{plain}}}{below}"
-        return super().name(name)
+def _change(name: str) -> str:
+    """A name of the equations: ``d_NAME`` as a change Delta NAME, and primes as dots."""
+    if name.startswith("d_"):
+        return rf"\Delta {latex_name(name.removeprefix('d_'))}"
+    for prime, dots in (("''", r"\ddot"), ("'", r"\dot")):
+        if name.endswith(prime):
+            letter, indices, _ = parts_of_name(name.removesuffix(prime))
+            plain = LATEX.symbol(letter, ())
+            below = LATEX.symbol(letter, indices).removeprefix(plain)
+            return rf"{dots}{{{plain}}}{below}"
+    return latex_name(name)
 
 
 def _line(text: str) -> str:

@@ -34,14 +34,16 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Value(Span):
-    """A value; ``inside`` holds the places of what an inline table or an array contains, with paths relative to it.
+class Value:
+    """A value from ``start`` up to ``end``.
 
     Attributes:
-        inside: entries of an inline table, or items of an array.
+        inside: entries of an inline table, or items of an array, with paths relative to it.
         kind: ``"table"``, ``"array"`` or ``""``.
     """
 
+    start: int
+    end: int
     inside: tuple[Entry, ...] = ()
     kind: str = ""
 
@@ -64,7 +66,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Statement(Span):
+class Statement:
     """A header or an assignment, with its whole lines.
 
     Attributes:
@@ -72,6 +74,8 @@ class Statement(Span):
         entry: the assignment; None for a header.
     """
 
+    start: int
+    end: int
     path: Path
     entry: Entry | None = None
 

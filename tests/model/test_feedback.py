@@ -1,0 +1,31 @@
+"""Feedback laws written into the forces of a model."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from pendula import library
+from pendula.model.feedback import closed_loop
+from pendula.model.files import dumps
+
+
+def test_a_model_with_feedback_keeps_the_written_one() -> None:
+    """However it is copied: worker processes get models by pickle."""
+    written = library.cart_pole().with_changes(inputs={"F": "-3*x - 2*x_dot"})
+    closed = closed_loop(written)
+    assert closed_loop(written) == closed
+    assert hash(closed_loop(written)) == hash(closed)
+    copies = pickle.loads(pickle.dumps(closed)), copy.copy(closed), copy.deepcopy(closed), closed.model_copy()
+    for one in (closed, *copies):
+        assert one == closed
+        assert one.as_written == written
+        assert one.laws == {"F": "-3*x - 2*x_dot"}
+    assert written.as_written is written
+    changed = closed.with_changes(name="other")
+    assert changed.as_written is changed
+    assert dumps(closed.as_written) == dumps(written)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        closed._written = None
