@@ -602,6 +602,22 @@ def closed_chain(kind: str) -> Model:
     return tree.with_changes(joints=[*tree.joints, builder.closing(kind, system.layout.bodies, *poses, other=-1)])
 
 
+def spherical_four_bar(**initial: float) -> Model:
+    """Four revolute axes through one point, 30, 60, 50 and 70 degrees apart: the crank can turn fully (Grashof)."""
+
+    def side(body: str, degrees: float) -> dict[str, Any]:
+        return {"body": body, "rotation": {"axis": [1, 0, 0], "angle": f"{degrees}deg"}}
+
+    bodies = [{"name": name, "mass": 1.0, "com": [0, 0.2, 0.5], "inertia": [0.01, 0.02, 0.02]} for name in "ckr"]
+    joints: list[dict[str, Any]] = [
+        {"name": "t1", "type": "revolute", "parent": "ground", "child": "c"},
+        {"name": "t2", "type": "revolute", "parent": side("c", 30), "child": "k"},
+        {"name": "t3", "type": "revolute", "parent": side("k", 60), "child": "r"},
+        {"name": "t4", "type": "loop", "kind": "revolute", "parent": side("r", 50), "child": side("ground", -70)},
+    ]
+    return Model(name="spherical four-bar", gravity=[0, 0, -9.81], bodies=bodies, joints=joints, initial=initial)
+
+
 def _moves(system: System) -> bool:
     """Whether the loops stay closed in time with constraints that are clearly independent."""
     for t in (0.0, 0.7):

@@ -10,10 +10,11 @@ import sympy as sp
 
 import pendula
 from pendula import library
+from pendula.equations.small_motion import build
 from pendula.equations.small_motion.conditions import damping_sentence, hurwitz, positive, stability_conditions
 from pendula.errors import NotSupported, UsageError
 from pendula.system.loops.sampling import random_states
-from tests.helpers import slow_too
+from tests.helpers import slow_too, spherical_four_bar
 
 ROUNDING = 1e-9  # the equilibrium is found to 1e-10, and both sides are evaluated there
 DIFFERENCES = 1e-6  # central differences with steps of 1e-4
@@ -69,6 +70,29 @@ def test_loops_agree_with_the_numeric_linear_model(name):
     assert ours == pytest.approx(np.sort(np.linalg.eigvals(np.linalg.solve(expected.M, expected.K)).real), rel=ROUNDING)
     multipliers = [found.constants.get(f"lam{r + 1}_e", 0.0) for r in range(system.loop_rows)]
     assert multipliers == pytest.approx(list(rest.multipliers), rel=ROUNDING, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("which", slow_too([0], [1, 2, 3]))
+def test_a_spatial_loop_of_numbers_is_found_in_time_and_agrees_with_the_numeric_linear_model(which, monkeypatch):
+    """Its coefficients are long numbers of roots, which SymPy does not shorten."""
+    monkeypatch.setattr(build._Builder, "told", lambda *_: ())
+    system = pendula.compile_system(spherical_four_bar(), "kane")
+    rest = pendula.find_equilibria(system)[which]
+    found = pendula.linear.linearize_symbolic(system.model, rest, seconds=50.0)
+    M, C, K = (numbers(X, found, system.model).item() for X in (found.M, found.C, found.K))
+    expected = pendula.linearize(system, rest)
+    ours = K / M
+    assert ours == pytest.approx((expected.K / expected.M).item(), rel=ROUNDING)
+    assert C == 0
+    assert sp.count_ops(found.K) < 500
+
+
+@pytest.mark.parametrize("factor", [1, sp.sqrt(5 + sp.sqrt(3))])
+def test_long_numbers_that_are_zero_are_seen_to_be(factor):
+    roots = [sp.sqrt(k + sp.sqrt(k + 1)) for k in range(2, 8)]
+    zero = factor * (sp.Add(*roots) ** 2 - sp.Add(*(a * b for a in roots for b in roots)))
+    assert build._zero_or(zero) == 0
+    assert build._zero_or(zero + sp.Rational(1, 10**20)) != 0
 
 
 def test_a_hanging_top_in_quaternions_has_its_closed_form():

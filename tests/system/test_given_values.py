@@ -12,7 +12,7 @@ import pendula
 from pendula import Model
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, UsageError
 from pendula.results import System
-from tests.helpers import library_system
+from tests.helpers import library_system, spherical_four_bar
 
 R, L = 0.1, 0.3
 
@@ -246,27 +246,9 @@ def test_what_is_kept_stays_exactly_if_that_is_possible() -> None:
     assert pendula.assemble(compiled(), given, keep={"phi"}).state["phi"] == phi
 
 
-def _spherical_four_bar(**initial: float) -> pendula.Model:
-    """Four revolute axes through one point, 30, 60, 50 and 70 degrees apart: the crank can turn fully (Grashof)."""
-
-    def side(body: str, degrees: float) -> dict[str, Any]:
-        return {"body": body, "rotation": {"axis": [1, 0, 0], "angle": f"{degrees}deg"}}
-
-    bodies = [{"name": name, "mass": 1.0, "com": [0, 0.2, 0.5], "inertia": [0.01, 0.02, 0.02]} for name in "ckr"]
-    joints: list[dict[str, Any]] = [
-        {"name": "t1", "type": "revolute", "parent": "ground", "child": "c"},
-        {"name": "t2", "type": "revolute", "parent": side("c", 30), "child": "k"},
-        {"name": "t3", "type": "revolute", "parent": side("k", 60), "child": "r"},
-        {"name": "t4", "type": "loop", "kind": "revolute", "parent": side("r", 50), "child": side("ground", -70)},
-    ]
-    return pendula.Model(
-        name="spherical four-bar", gravity=[0, 0, -9.81], bodies=bodies, joints=joints, initial=initial
-    )
-
-
 @pytest.mark.parametrize("crank", [-2.5, -1.0, 0.5, 2.0, 3.0])
 def test_one_angle_of_a_linkage_is_enough_wherever_the_others_begin(crank: float) -> None:
-    found = pendula.assemble(_spherical_four_bar(t1=crank))
+    found = pendula.assemble(spherical_four_bar(t1=crank))
     assert found.state["t1"] == crank
     ends = [
         _about_z(found.state["t1"]) @ _about_x(30) @ _about_z(found.state["t2"]) @ _about_x(60)

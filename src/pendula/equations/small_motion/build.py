@@ -30,6 +30,11 @@ MOST_FREEDOMS = 6
 BALANCED = 1e-7
 """Largest unbalanced force at a point, relative to the forces there; equilibria are found to about 1e-10."""
 
+MOST_SIMPLIFIED = 60
+"""Operations of a coefficient of roots without parameters that SymPy still simplifies, in less than a second."""
+DIGITS = 60
+"""Digits to which a number of roots is computed to see whether it is zero."""
+
 
 def linearize_symbolic(
     model: Model | str, at: Mapping[str, Any] | Any = None, *, seconds: float = SECONDS
@@ -43,7 +48,8 @@ def linearize_symbolic(
         model: a model, the name of a library mechanism, or a system.
         at: coordinates (and constant rates) by name: numbers, or expressions of parameters as text, for example
             ``{"theta": "acos(g/(r*Omega**2))"}``. Unnamed values are zero. A number without a simple exact form, such
-            as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces. Or an equilibrium, as
+            as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces, and ratios of speeds
+            in loops that are long numbers (``coupler_per_crank_e``). Or an equilibrium, as
             :func:`pendula.find_equilibria` gives it.
         seconds: time limit of the matrices and terms. Each result that is computed from them later (the state matrix,
             the characteristic polynomial, conditions, borders of damping) has a sixth of it. What is not found in time
@@ -95,6 +101,7 @@ class _Builder:
     def __init__(self, eq: Equations) -> None:
         self.eq, self.reader = eq, Reader(eq)
         self._forms: dict[Any, Any] = {}
+        self.definitions: dict[str, Any] = {}
         symbol = self.reader.symbols
         self.q, self.v, self.u = ([symbol[str(x)] for x in group] for group in (eq.q, eq.v, eq.u))
         names = [displacement_name(str(x)) for x in eq.v]
@@ -125,7 +132,7 @@ class _Builder:
         M = sp.Matrix(n, n, lambda i, j: self._form(eq.M[i][j]))
         G0, f0 = self._there(G, point), self._there(f, point)
         Z, kept = self._independent(G0)
-        lam0, definitions = self._multipliers(G0, f0)
+        lam0 = self._multipliers(G0, f0)
         N0 = self._there(sp.Matrix([[reader.read(x) for x in row] for row in eq.N]), point)
         forces = f + G.T * sp.Matrix(lam0) if rows else f
         full = {
@@ -146,7 +153,7 @@ class _Builder:
             left=left,
             assumed=tuple(name for name, s in reader.symbols.items() if s.is_positive),
             constants={str(s): value for s, value in numbers.items()},
-            definitions=definitions,
+            definitions=self.definitions,
             dependent=self._dependent(Z, kept),
         )
         return model, (point, N0, lam0)
@@ -165,10 +172,17 @@ class _Builder:
             return x
         functions = {f.func for f in x.atoms(sp.Function)} - {sp.sin, sp.cos}
         if functions or any(not f.exp.is_Integer for f in x.atoms(sp.Pow)):
-            return sp.factor_terms(sp.simplify(x))
+            return _zero_or(x) if self._is_long_number(x) else sp.factor_terms(sp.simplify(x))
         known = {s.name: s for s in x.free_symbols}
         form = tidy(x.subs({s: sp.Symbol(s.name) for s in known.values()}, simultaneous=True))
         return form.subs({s: known[s.name] for s in form.free_symbols}, simultaneous=True)
+
+    def _is_long_number(self, x: Any) -> bool:
+        """Whether a coefficient of roots and constants, without parameters, is too long for SymPy to shorten it.
+
+        That would take minutes, and such sums and products come out as long as they were.
+        """
+        return not x.free_symbols & self.reader.numbers.keys() and sp.count_ops(x) > MOST_SIMPLIFIED
 
     def _independent(self, G0: sp.Matrix) -> tuple[sp.Matrix, list[int]]:
         """Z with v = Z (independent speeds), and which speeds are independent."""
@@ -183,29 +197,38 @@ class _Builder:
             Z[k, j] = 1
         for i, k in enumerate(depend):
             for j in range(len(kept)):
-                Z[k, j] = solved[i, j]
+                Z[k, j] = self._ratio(solved[i, j], self.names[k], self.names[kept[j]])
         self.depend = list(depend)
         return Z, kept
+
+    def _ratio(self, x: Any, of: str, to: str) -> Any:
+        """The ratio of two speeds; a constant if it is a long number, so that coefficients stay short."""
+        if not self._is_long_number(x):
+            return x
+        found = self.reader.constants.new(f"{of}_per_{to}", self._value(x))
+        self.definitions[str(found)] = x
+        return found
+
+    def _value(self, x: Any) -> float:
+        return float(x.subs(self.reader.all_numbers()).evalf(30))
 
     def _solved(self, A: sp.Matrix, B: sp.Matrix) -> sp.Matrix:
         """A^-1 B by the adjugate, whose entries stay short."""
         below = self._shorter(A.det(method="berkowitz"))
         return (A.adjugate(method="berkowitz") * B).applyfunc(lambda x: self._shorter(self._shorter(x) / below))
 
-    def _multipliers(self, G0: sp.Matrix, f0: sp.Matrix) -> tuple[list[Any], dict[str, Any]]:
-        """Constraint forces at the point: symbols, and their definitions."""
+    def _multipliers(self, G0: sp.Matrix, f0: sp.Matrix) -> list[Any]:
+        """Constraint forces at the point."""
         if not G0.rows:
-            return [], {}
+            return []
         found = [sp.Integer(0)] * G0.rows
         solved = self._solved(G0.extract(self.rows, self.depend).T, -f0.extract(self.depend, [0]))
-        definitions = {}
-        values = self.reader.all_numbers()
         for r, x in zip(self.rows, solved, strict=True):
             if x == 0:
                 continue
-            found[r] = self.reader.constants.new(str(self.lam[r]), float(x.subs(values).evalf(30)))
-            definitions[str(found[r])] = x
-        return found, definitions
+            found[r] = self.reader.constants.new(str(self.lam[r]), self._value(x))
+            self.definitions[str(found[r])] = x
+        return found
 
     def _dependent(self, Z: sp.Matrix, kept: list[int]) -> dict[str, Any]:
         """Changes of the dependent coordinates by those of the independent ones."""
@@ -282,6 +305,16 @@ class _Builder:
     def _force(self, values: Mapping[Any, float]) -> float:
         """The scale of unbalanced forces: the largest parameter or constraint force, at least 1."""
         return max([1.0, *(abs(x) for x in values.values())])
+
+
+def _zero_or(x: Any) -> Any:
+    """An exact number, or 0 if all its digits up to half of ``DIGITS`` are; other expressions as they are."""
+    if x.free_symbols:
+        return x
+    if x.is_Mul:
+        return sp.Integer(0) if any(_zero_or(factor) == 0 for factor in x.args) else x
+    terms = [term.evalf(DIGITS, maxn=2 * DIGITS) for term in sp.Add.make_args(x)]
+    return sp.Integer(0) if abs(sum(terms)) <= sum(map(abs, terms)) * sp.Float(10) ** (-DIGITS // 2) else x
 
 
 def _refuse_kinks(f: sp.Matrix, values: Mapping[Any, Any]) -> None:

@@ -34,7 +34,7 @@ class SymbolicModel:
         assumed: parameters that are assumed positive, because their values in the model are.
         equations: every equation of motion (and constraint) term by term: kept, linearized or dropped, and why.
         constants: values at the point without a closed form, by their names in the matrices (``crank_e``, ``lam1_e``).
-        definitions: expressions of the constraint forces among them.
+        definitions: expressions of the constraint forces and ratios of speeds among them.
         dependent: with closed loops, changes ``d_NAME`` of the dependent coordinates by those of the others.
         seconds: time limit [s]; a sixth of it for each of ``A``, ``polynomial``, ``conditions`` and ``damping``, which
             raise NotSupported if they are not found in time.
