@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import random
 import re
@@ -326,3 +327,41 @@ def test_nothing_else_in_the_package_writes_files():
     assert len(sources) > 100
     assert [line for path in sources for line in calls_that_write(path)] == []
     assert list(calls_that_write(SOURCE / "storage" / "files.py")), "the search finds nothing where there is something"
+
+
+def _interrupted_at(call: int, work) -> int:
+    """Interrupts some work at one of its calls of Python functions; returns how many there were."""
+    count = 0
+
+    def profile(frame, event, argument) -> None:
+        nonlocal count
+        if event == "call":
+            count += 1
+            if count == call:
+                signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_an_interrupt_while_arrays_are_written_is_one_and_the_old_file_stays(tmp_path):
+    path, before = tmp_path / "run.npz", signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        write_arrays(path, {"a": np.arange(3.0)})
+        old = path.read_bytes()
+        calls = _interrupted_at(0, lambda: write_arrays(tmp_path / "other.npz", {"b": np.ones(2), "c": np.ones(2)}))
+        whole = (tmp_path / "other.npz").read_bytes()
+        (tmp_path / "other.npz").unlink()
+        for call in range(1, calls, 5):
+            with contextlib.suppress(KeyboardInterrupt):
+                _interrupted_at(call, lambda: write_arrays(path, {"b": np.ones(2), "c": np.ones(2)}))
+            assert len(path.read_bytes()) in (len(old), len(whole))
+            assert os.listdir(tmp_path) == [path.name]
+            write_bytes(path, old)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
 
@@ -111,6 +112,26 @@ class Interrupt:
         if self.pending():
             raise PressedAgain
         self.note()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Work that an interrupt must not cut short, because what it leaves could not be closed: it is raised at the end.
+
+    A second interrupt is raised at once. Where interrupts are only noted, or the program handles them, nothing changes.
+
+    Raises:
+        KeyboardInterrupt: one came.
+    """
+    held = Interrupt()
+    if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        held.hold()
+    try:
+        yield
+    finally:
+        held.release()
+    if held.came:
+        raise KeyboardInterrupt
 
 
 def hold_interrupts() -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pendula.errors import UsageError
+from pendula.interrupts import uninterrupted
 from pendula.storage.pipes import open_to_write
 
 UNFINISHED = ".part"  # how the names of files end while they are written
@@ -253,7 +254,8 @@ def pack_arrays(file: BinaryIO, arrays: Mapping[str, Any], *, compressed: bool =
     """Writes arrays as an archive of NumPy to an open file."""
     import numpy as np
 
-    (np.savez_compressed if compressed else np.savez)(file, **arrays)
+    with uninterrupted():  # an archive with an open entry refuses to close, and its ValueError would hide the interrupt
+        (np.savez_compressed if compressed else np.savez)(file, **arrays)
 
 
 def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None = None) -> None:
