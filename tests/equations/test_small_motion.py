@@ -72,7 +72,8 @@ def test_loops_agree_with_the_numeric_linear_model(name):
     assert multipliers == pytest.approx(list(rest.multipliers), rel=ROUNDING, abs=ROUNDING)
 
 
-@pytest.mark.parametrize("which", slow_too([0], [1, 2, 3]))
+@pytest.mark.slow
+@pytest.mark.parametrize("which", range(4))
 def test_a_spatial_loop_of_numbers_is_found_in_time_and_agrees_with_the_numeric_linear_model(which, monkeypatch):
     """Its coefficients are long numbers of roots, which SymPy does not shorten."""
     monkeypatch.setattr(build._Builder, "told", lambda *_: ())

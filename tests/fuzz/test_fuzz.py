@@ -13,7 +13,7 @@ from tests.fuzz.command_lines import check, command_line, prepare
 from tests.fuzz.limits import failures
 from tests.fuzz.models import model_text
 
-MODELS, LINES = 450, 50
+MODELS, LINES = 300, 50
 """model files and command lines in every run of the tests"""
 
 

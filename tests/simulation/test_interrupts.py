@@ -27,6 +27,7 @@ from pendula.simulation import starts as starts_module
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.chunks import Job
 from pendula.simulation.singly import Singly
+from tests.helpers import in_turn
 
 RUNS = 3000  # a single process integrates 1024 at a time
 TO_THE_END = Drive.to_the_end
@@ -171,8 +172,7 @@ ONE_BY_ONE = {
 }
 
 
-@anywhere
-@pytest.mark.parametrize("which", sorted(ONE_BY_ONE))
+@pytest.mark.parametrize(("which", "where"), in_turn(sorted(ONE_BY_ONE), ["python", "compiled"]))
 def test_doubtful_runs_that_could_not_be_repeated_do_not_count_as_finished(which, where, monkeypatch):
     model, duration, starts = ONE_BY_ONE[which]
     system, repeated, once = pendula.compile_system(model), [], Singly.run

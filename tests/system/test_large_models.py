@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import pendula
 from pendula import Model, library
 from pendula.errors import ModelError, UsageError
+from tests.helpers import slow_too
 
 Array = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ MECHANISMS: dict[str, Callable[[int], Model]] = {
 }
 
 
-@pytest.mark.parametrize("kind", MECHANISMS)
+@pytest.mark.parametrize("kind", slow_too(["chain", "tree", "ball chain"], ["springs", "masses"]))
 def test_set_up_takes_calls_in_proportion_to_the_bodies(kind: str) -> None:
     small, large = (100, 400) if kind != "chain" else (400, 1600)
     ready(MECHANISMS[kind], 10)  # loads modules and kernels
