@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -55,6 +57,27 @@ def test_no_interruption_comes_after_the_end():
         except OutOfTime:
             continue
     assert sum(range(10**5)) == 4999950000
+
+
+AFTER_A_LIMIT = """
+import sys, time
+from pendula.equations.time_limit import OutOfTime, within
+for seconds in (0.05, 0.002, 0.05):
+    try:
+        within(seconds, lambda: [time.sleep(0.001) for _ in range(100)])
+    except OutOfTime:
+        print("late")
+sys.setprofile(lambda *_: None)
+(lambda: sorted([3, 1, 2]))()
+sys.setprofile(None)
+print("done")
+"""
+
+
+def test_a_profiler_works_after_a_limit():
+    """CPython 3.11 hangs under a profiler if an asynchronous exception has been withdrawn."""
+    found = subprocess.run([sys.executable, "-c", AFTER_A_LIMIT], capture_output=True, text=True, timeout=60)
+    assert found.stdout.split() == ["late", "late", "late", "done"], found.stderr
 
 
 def test_a_limit_works_in_another_thread():

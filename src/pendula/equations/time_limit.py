@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar, final
 
@@ -76,5 +77,13 @@ class _Watch:
         """No interruption comes after this."""
         with self._lock:
             self._over.set()
-            if self.fired:  # one may be on its way
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, None)
+        if not self.fired:
+            return
+        # One may be on its way. To withdraw it would leave CPython in search of it for ever: slower, and in an endless
+        # loop under a profiler. So one is ordered, in place of any other, and received here.
+        try:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(_Late))
+            while True:
+                time.sleep(0.0)
+        except _Late:
+            pass
