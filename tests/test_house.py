@@ -119,7 +119,10 @@ ALLOWED = {("pendula.errors", "writes into the namespace of an object")}
 """errors are pickled with all that they carry"""
 
 
-@pytest.mark.parametrize("room", sorted({name.split(".")[1] for name in modules() if "." in name}))
+ROOMS = sorted({path.stem for path in (SOURCE / "pendula").iterdir() if path.suffix == ".py" or path.is_dir()})
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if not room.startswith("__")])
 def test_no_object_is_changed_past_its_class(room: str) -> None:
     found = [
         f"{name}:{line} {what}"
