@@ -10,7 +10,7 @@ import pytest
 
 from pendula.errors import NotSupported
 from pendula.library import mechanisms
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 WIDTH = 80
 COMMANDS = ("equilibria", "linearize", "modes", "stability")

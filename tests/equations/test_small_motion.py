@@ -14,7 +14,8 @@ from pendula.equations.small_motion import build
 from pendula.equations.small_motion.conditions import damping_sentence, hurwitz, positive, stability_conditions
 from pendula.errors import NotSupported, UsageError
 from pendula.system.loops.sampling import random_states
-from tests.helpers import slow_too, spherical_four_bar
+from tests.helpers.choices import slow_too
+from tests.helpers.loops import spherical_four_bar
 
 ROUNDING = 1e-9  # the equilibrium is found to 1e-10, and both sides are evaluated there
 DIFFERENCES = 1e-6  # central differences with steps of 1e-4

@@ -13,7 +13,7 @@ from pendula import Model, library
 from pendula.errors import LoopNotClosed, ModelError, SingularPose, UsageError
 from pendula.results import System
 from pendula.system.loops.mobility import mobility
-from tests.helpers import spherical_four_bar
+from tests.helpers.loops import spherical_four_bar
 
 SAME = 1e-8
 """Two runs at tolerance 1e-11 of the same mechanism, described with and without redundant constraints."""
