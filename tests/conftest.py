@@ -11,7 +11,7 @@ import pytest
 
 from pendula.system.code import llvm, module
 from pendula.system.taylor import code as taylor_code
-from tests.helpers import VARIANTS
+from tests.helpers.mechanisms import VARIANTS
 
 # Tests make the same few systems again and again: equal LLVM text is compiled once, and what it gives is never changed.
 build_module = llvm.build_module = taylor_code.build_module = lru_cache(maxsize=1000)(module.build_module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import multiprocessing
@@ -151,6 +152,10 @@ def _same(one: Any, other: Any, seen: set[int]) -> bool:
         return (one.model, one.formulation, one.engine) == (other.model, other.formulation, other.engine)
     if isinstance(one, type):
         return one is other
+    if isinstance(one, functools.partial):
+        return _same((one.func, one.args, one.keywords), (other.func, other.args, other.keywords), seen)
+    if inspect.ismethod(one):
+        return _same((one.__func__, one.__self__), (other.__func__, other.__self__), seen)
     if isinstance(one, float):
         return struct.pack("d", one) == struct.pack("d", other)
     if dataclasses.is_dataclass(one):

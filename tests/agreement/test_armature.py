@@ -11,7 +11,9 @@ import pendula
 from pendula import Model, library
 from pendula.errors import ModelError, NotSupported
 from pendula.system.recursive import RecursiveSystem
-from tests.helpers import random_mechanism, slow_too, states
+from tests.helpers.choices import slow_too
+from tests.helpers.numbers import states
+from tests.helpers.random_mechanisms import random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

@@ -16,22 +16,11 @@ from pendula.analysis.court import agreement
 from pendula.equations.formulations.registry import formulations
 from pendula.system.joint_forces import jacobi_integral, joint_wrenches
 from pendula.system.system import BodyMotion, Energies
-from tests.helpers import (
-    CLOSING,
-    VARIANTS,
-    Array,
-    closed_chain,
-    drive_forces,
-    formulations_in_turn,
-    has_ball,
-    is_driven,
-    library_system,
-    random_mechanism,
-    regular,
-    some_formulations,
-    states,
-    two_formulations,
-)
+from tests.helpers.choices import formulations_in_turn, some_formulations, two_formulations
+from tests.helpers.loops import CLOSING, closed_chain
+from tests.helpers.mechanisms import VARIANTS, has_ball, is_driven, library_system
+from tests.helpers.numbers import Array, drive_forces, regular, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

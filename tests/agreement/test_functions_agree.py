@@ -26,7 +26,7 @@ from pendula.numerics.intervals.solve import slopes_over, values_over
 from pendula.numerics.intervals.tape import Tape
 from pendula.system.code.program import Op, Program
 from pendula.system.code.writer import Writer
-from tests.helpers import Compiled
+from tests.helpers.numbers import Compiled
 
 NAMES = ("x", "y")
 POINTS = {"acosh": (1.7, 0.4), "asin": (0.4, 0.2), "acos": (0.4, 0.2), "atanh": (0.4, 0.2)}

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 import pendula
 from pendula.equations.formulations.registry import formulations
 from pendula.system.joint_forces import joint_wrenches
-from tests.helpers import Array, regular, states
+from tests.helpers.numbers import Array, regular, states
 
 pytestmark = pytest.mark.peer
 

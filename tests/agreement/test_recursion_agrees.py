@@ -14,7 +14,10 @@ from pendula.results import System
 from pendula.system.lanes import bind_lanes
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.recursive import RecursiveSystem
-from tests.helpers import VARIANTS, kinds, random_mechanism, slow_too, states
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import VARIANTS
+from tests.helpers.numbers import states
+from tests.helpers.random_mechanisms import kinds, random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

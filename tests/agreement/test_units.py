@@ -13,7 +13,7 @@ import pytest
 
 import pendula
 from pendula.library.lookup import named_model
-from tests.helpers import in_turn
+from tests.helpers.choices import in_turn
 
 LENGTH, MASS, ACCELERATION = (1, 0, 0), (0, 1, 0), (1, 0, -2)
 STIFFNESS, DAMPING = (2, 1, -2), (2, 1, -1)  # of torsion springs

@@ -12,7 +12,7 @@ import pendula
 from pendula import library
 from pendula.errors import SingularPose
 from tests.analysis.test_true_sentences import judged, masses
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 KNOWN = [
     ("pendulum", {"theta": 0}, "stable", "proven"),

@@ -10,7 +10,8 @@ import pendula
 from pendula import library
 from pendula.analysis.chaos.separation import separation
 from pendula.errors import UsageError
-from tests.helpers import Array, library_system
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 G = 9.81
 

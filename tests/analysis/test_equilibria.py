@@ -20,7 +20,8 @@ from pendula.analysis.equilibria.search import Search
 from pendula.analysis.equilibria.stiffening import loosened, round_the_turn, spring_parameters
 from pendula.analysis.equilibria.turning import Turning
 from pendula.errors import NotAnEquilibrium, NotSupported, UsageError
-from tests.helpers import random_mechanism, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.random_mechanisms import random_mechanism
 
 CLOSE = 1e-9
 """Refined equilibria are rounding away from the truth; this leaves room for stiffness that is small."""

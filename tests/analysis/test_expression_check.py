@@ -16,7 +16,9 @@ from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError
 from pendula.system.loops.sampling import random_states
 from tests.analysis.test_true_sentences import masses
-from tests.helpers import VARIANTS, random_mechanism, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import VARIANTS
+from tests.helpers.random_mechanisms import random_mechanism
 
 
 def checked(*forces: str) -> pendula.results.Certificate:

@@ -10,7 +10,7 @@ import pendula
 from pendula.analysis.symmetry.integrals import momenta
 from pendula.errors import NotSupported, UsageError
 from pendula.model import Model
-from tests.helpers import random_mechanism
+from tests.helpers.random_mechanisms import random_mechanism
 
 TOLERANCE = 1e-10
 KEPT = 1e-7

@@ -16,7 +16,9 @@ from pendula.analysis.equilibria.equilibrium import equilibrium_at
 from pendula.analysis.linear.linearize import displaced
 from pendula.errors import ModelError, NotAnEquilibrium, NotSupported, PendulaError, SingularPose, UsageError
 from pendula.results import System
-from tests.helpers import Array, random_mechanism, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.numbers import Array
+from tests.helpers.random_mechanisms import random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

@@ -12,7 +12,8 @@ from scipy.optimize import brentq
 import pendula
 from pendula import library
 from pendula.errors import UsageError
-from tests.helpers import closed_chain, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.loops import closed_chain
 
 G = 9.81
 TURN = 2 * math.pi

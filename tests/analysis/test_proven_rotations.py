@@ -9,7 +9,7 @@ import pytest
 
 import pendula
 from pendula import library
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 G = 9.81
 MASS, HEIGHT = 1.3, 0.5

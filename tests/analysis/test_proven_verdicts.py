@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula import library
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 G = 9.81
 

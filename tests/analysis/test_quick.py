@@ -20,7 +20,7 @@ from pendula.analysis.linear.terms import Terms
 from pendula.bench import models as benchmark_models
 from pendula.errors import PendulaError
 from pendula.numerics.quick.independent import directions_of_many
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 ROUNDING = 1e-13
 PLAIN = {

@@ -19,7 +19,11 @@ from pendula.model.expressions.expression import parse
 from pendula.results import System
 from pendula.system.joint_forces import joint_wrenches
 from pendula.system.symbolic import SymbolicSystem
-from tests.helpers import CLOSING, VARIANTS, Array, closed_chain, in_turn, random_mechanism, regular, slow_too, states
+from tests.helpers.choices import in_turn, slow_too
+from tests.helpers.loops import CLOSING, closed_chain
+from tests.helpers.mechanisms import VARIANTS
+from tests.helpers.numbers import Array, regular, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

@@ -12,7 +12,10 @@ from pendula import library
 from pendula.errors import NotSupported, UsageError
 from pendula.model import Model
 from pendula.results import Sensitivities, Trajectory
-from tests.helpers import VARIANTS, Array, random_mechanism, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import VARIANTS
+from tests.helpers.numbers import Array
+from tests.helpers.random_mechanisms import random_mechanism
 
 AGREE = 1e-6
 """Largest difference from differences of runs, relative to the largest entry of the column over the run."""

@@ -11,7 +11,8 @@ from pendula import Model, library
 from pendula.analysis.linear.quadratic import backward_errors, solve_quadratic
 from pendula.errors import UsageError
 from pendula.system.loops.mobility import independent_rows
-from tests.helpers import Array, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.numbers import Array
 
 
 def random_matrices(seed: int, n: int) -> tuple[Array, Array, Array, Array]:

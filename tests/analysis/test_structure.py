@@ -18,7 +18,7 @@ from pendula.model.base import Scalar
 from pendula.model.forces import FORCES, ForceAcross, Law, register_force
 from pendula.model.forces.at_rest import value_of
 from pendula.system.exact import exact_equations
-from tests.helpers import closed_chain
+from tests.helpers.loops import closed_chain
 
 G = 9.81
 

@@ -7,7 +7,7 @@ import pytest
 
 import pendula
 from pendula.analysis.linear.quadratic import longest_chain
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 
 def masses(*forces: str) -> pendula.Model:

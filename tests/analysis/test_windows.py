@@ -10,7 +10,7 @@ from scipy import special
 
 import pendula
 from pendula.numerics.solvers.dips import brackets, dip
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 
 def mass(*forces: str, p: float = 0.0) -> pendula.Model:

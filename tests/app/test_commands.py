@@ -15,7 +15,7 @@ import pytest
 import pendula as package
 from pendula.app.registry import COMMANDS
 from pendula.library import mechanisms
-from tests.helpers import in_turn
+from tests.helpers.choices import in_turn
 
 WIDTH = 80
 LIBRARY = sorted(mechanisms())

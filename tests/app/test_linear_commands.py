@@ -8,8 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from pendula.errors import NotSupported
 from pendula.library import mechanisms
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 WIDTH = 80
 COMMANDS = ("equilibria", "linearize", "modes", "stability")
@@ -232,6 +233,19 @@ def test_terms_are_told_in_every_format(pendula):
     assert r"\ddot{\theta}_{2}" in latex
     assert r"\Delta \theta_{1}" in latex
     assert latex.count("{") == latex.count("}")
+
+
+def test_terms_that_take_too_long_are_left_out_in_every_format(pendula, monkeypatch):
+    def late(*_):
+        raise NotSupported("the account of every term was left out")
+
+    monkeypatch.setattr("pendula.equations.small_motion.build._Builder.told", late)
+    arguments = ("linearize", "pendulum", "--symbolic", "--at", "theta=0")
+    assert "account" not in pendula(*arguments).out
+    assert pendula(*arguments, "--terms").out.endswith("the account of every term was left out\n")
+    data = read(pendula(*arguments, "--terms", "--json"))
+    assert (data["equations"], data["left_out"]) == (None, ["the account of every term was left out"])
+    assert pendula(*arguments, "--terms", "--latex").out.endswith("\n% the account of every term was left out\n")
 
 
 def test_a_long_chain_does_not_flood_the_terminal(pendula, tmp_path):

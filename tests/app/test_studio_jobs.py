@@ -27,7 +27,7 @@ from pendula.library import chain, driven_chain, four_bar
 from pendula.model.files import dumps, loads
 from pendula.numerics.steppers.stepper import STEPPERS
 from tests.app.studio_server import ENDLESS, PENDULUM, is_running, studio, wait_until
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 ROOT = math.sqrt(9.81 / 2.0)
 """Angular frequency of the pendulum of these tests: sqrt(g/l)."""

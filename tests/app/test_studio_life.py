@@ -16,7 +16,7 @@ import pytest
 from pendula.app.studio.crew import Worker
 from pendula.app.studio.scratch import PREFIX
 from tests.app.studio_server import ENDLESS, PENDULUM, children, is_running, studio, wait_until
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 SECONDS = 20.0
 """An end counts as clean if it takes no longer than this, also on a machine with other work."""

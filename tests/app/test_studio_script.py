@@ -13,7 +13,7 @@ from pendula.errors import UsageError
 from pendula.library import driven_chain
 from pendula.model.files import dumps
 from tests.app.studio_server import PENDULUM
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 SHAKEN = dumps(driven_chain(links=1, kind="point", amplitude=0.05, rate=100.0, direction=0))
 OPTIONS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -25,7 +25,7 @@ from pendula.equations.printing.names import block_names
 from pendula.equations.printing.walk import Writer
 from pendula.library import mechanisms
 from pendula.system.loops.sampling import random_states
-from tests.helpers import in_turn, slow_too
+from tests.helpers.choices import in_turn, slow_too
 
 ROUNDING = 1e-11  # same arithmetic in another order, at states that are not near a singular chart
 NAMES = sorted(mechanisms())

@@ -17,7 +17,10 @@ from pendula.equations.equations import drive_definitions
 from pendula.equations.free_bodies import FreeBodies
 from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.equations.printing.counts import count
-from tests.helpers import CLOSING, Array, Compiled, closed_chain, random_mechanism, regular, slow_too, states
+from tests.helpers.choices import slow_too
+from tests.helpers.loops import CLOSING, closed_chain
+from tests.helpers.numbers import Array, Compiled, regular, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 EXACT = 1e-12
 """Relative: round-off of some hundred operations."""

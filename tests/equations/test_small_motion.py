@@ -14,7 +14,8 @@ from pendula.equations.small_motion import build
 from pendula.equations.small_motion.conditions import damping_sentence, hurwitz, positive, stability_conditions
 from pendula.errors import NotSupported, UsageError
 from pendula.system.loops.sampling import random_states
-from tests.helpers import slow_too, spherical_four_bar
+from tests.helpers.choices import slow_too
+from tests.helpers.loops import spherical_four_bar
 
 ROUNDING = 1e-9  # the equilibrium is found to 1e-10, and both sides are evaluated there
 DIFFERENCES = 1e-6  # central differences with steps of 1e-4
@@ -74,9 +75,8 @@ def test_loops_agree_with_the_numeric_linear_model(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("which", range(4))
-def test_a_spatial_loop_of_numbers_is_found_in_time_and_agrees_with_the_numeric_linear_model(which, monkeypatch):
+def test_a_spatial_loop_of_numbers_is_found_in_time_and_agrees_with_the_numeric_linear_model(which):
     """Its coefficients are long numbers of roots, which SymPy does not shorten."""
-    monkeypatch.setattr(build._Builder, "told", lambda *_: ())
     system = pendula.compile_system(spherical_four_bar(), "kane")
     rest = pendula.find_equilibria(system)[which]
     found = pendula.linear.linearize_symbolic(system.model, rest, seconds=50.0)

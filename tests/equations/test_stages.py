@@ -19,7 +19,8 @@ from pendula.equations.simplify.surface import RotationVector, Surface
 from pendula.equations.stages.derivation import Derivation
 from pendula.library import mechanisms
 from pendula.present.words.symbols import terms_latex
-from tests.helpers import VARIANTS, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import VARIANTS
 
 M, H, GRAVITY = "inertia matrix M", "Coriolis terms h", "gravity"
 PLANTED = 1e-9  # relative; a thousand times what is allowed, and far above rounding

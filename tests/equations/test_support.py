@@ -21,7 +21,7 @@ from pendula.equations.printing.counts import count
 from pendula.errors import NotSupported
 from pendula.model.model import Model
 from pendula.system.joint_forces import jacobi_integral, joint_wrenches
-from tests.helpers import in_turn
+from tests.helpers.choices import in_turn
 
 NAMES = tuple(formulations())
 

@@ -10,7 +10,7 @@ import numpy as np
 import pendula
 from pendula import library
 from pendula.system.loops.sampling import random_states
-from tests.helpers import closed_chain
+from tests.helpers.loops import closed_chain
 from tests.system.test_redundancy import parallelogram
 
 PIECEWISE = pendula.Model(

@@ -12,7 +12,7 @@ import pendula
 from pendula.errors import NotSupported, UsageError
 from pendula.exchange import Imported, load_mjcf
 from tests.exchange.public_models import public_file
-from tests.helpers import Array
+from tests.helpers.numbers import Array
 
 pytestmark = pytest.mark.peer
 mujoco = pytest.importorskip("mujoco")
@@ -227,7 +227,7 @@ def coupling_row(model: Any, data: Any, k: int, one: int, two: int) -> Array:
 
 
 def closed_states(system: Any, found: Imported, count: int) -> tuple[Array, Array]:
-    from tests.helpers import states
+    from tests.helpers.numbers import states
 
     _, q, v = states(system, count)
     return q, v

@@ -13,7 +13,7 @@ from pendula import Model, library
 from pendula.errors import NotSupported
 from pendula.exchange import export, load_mjcf, load_urdf
 from tests.exchange.public_models import public_file
-from tests.helpers import states
+from tests.helpers.numbers import states
 
 CLOSE = 1e-11
 """relative; thin rods get an inertia of 1e-12 per mass in MJCF"""

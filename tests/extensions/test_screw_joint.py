@@ -27,7 +27,9 @@ from pendula.model.joints.rows import ClosingRow, NoGap
 from pendula.model.joints.steps import AXES, Shift, Slide, Step, Turn
 from pendula.system.recursion.spatial import BALL, CHART, PRISMATIC, REVOLUTE
 from pendula.system.recursion.tables import Tables
-from tests.helpers import random_mechanism, slow_too, states
+from tests.helpers.choices import slow_too
+from tests.helpers.numbers import states
+from tests.helpers.random_mechanisms import random_mechanism
 
 FILE = Path(__file__).with_name("screw_joint.py")
 CLOSE = 1e-10

@@ -17,7 +17,9 @@ from pendula.extensions import load_extension
 from pendula.model.base import Scalar
 from pendula.model.files import schema
 from pendula.model.forces import FORCES, Force, ForceAcross, ForceBetween, ForceInJoint, Law, register_force
-from tests.helpers import in_turn, random_mechanism, states
+from tests.helpers.choices import in_turn
+from tests.helpers.numbers import states
+from tests.helpers.random_mechanisms import random_mechanism
 
 CLOSE = 1e-10
 """Agreement of formulations; relative to the largest value."""

@@ -23,7 +23,7 @@ if os.name != "posix":
 
 from tests.faults import full_disk, kills
 from tests.faults.writers import Writer, writers
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(pendula.__file__).parent

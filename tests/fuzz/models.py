@@ -13,7 +13,7 @@ from pendula.model.files import data_text, to_data
 from pendula.model.forces.registry import FORCES
 from pendula.model.joints import JOINTS
 from tests.fuzz import hostile
-from tests.helpers import random_mechanism
+from tests.helpers.random_mechanisms import random_mechanism
 from tests.model.kitchen_sink import PLANE
 
 BASES = 240

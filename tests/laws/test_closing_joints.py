@@ -13,7 +13,9 @@ import pendula
 from pendula import library
 from pendula.model.expressions.expression import parse
 from pendula.results import System
-from tests.helpers import CLOSING, Array, along_motion, closed_chain, library_system, slope, states
+from tests.helpers.loops import CLOSING, closed_chain
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array, along_motion, slope, states
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

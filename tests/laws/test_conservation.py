@@ -12,7 +12,8 @@ from pendula import Model, library
 from pendula.model.expressions.expression import parse
 from pendula.results import Trajectory
 from pendula.system.joint_forces import jacobi_integral
-from tests.helpers import Array, library_system
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

@@ -8,21 +8,10 @@ import pytest
 
 import pendula
 from pendula.equations.formulations.registry import formulations
-from tests.helpers import (
-    VARIANTS,
-    Array,
-    along_motion,
-    drive_forces,
-    evaluate,
-    has_ball,
-    in_turn,
-    is_driven,
-    library_system,
-    random_mechanism,
-    regular,
-    slope,
-    states,
-)
+from tests.helpers.choices import in_turn
+from tests.helpers.mechanisms import VARIANTS, has_ball, is_driven, library_system
+from tests.helpers.numbers import Array, along_motion, drive_forces, evaluate, regular, slope, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

@@ -9,7 +9,9 @@ import pytest
 
 import pendula
 from pendula import Model
-from tests.helpers import VARIANTS, Array, along_motion, has_ball, library_system, random_mechanism, slope, states
+from tests.helpers.mechanisms import VARIANTS, has_ball, library_system
+from tests.helpers.numbers import Array, along_motion, slope, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 pytestmark = pytest.mark.usefixtures("quick_code")
 

@@ -29,3 +29,14 @@ def test_a_model_with_feedback_keeps_the_written_one() -> None:
     assert dumps(closed.as_written) == dumps(written)
     with pytest.raises(AttributeError, match="cannot be changed"):
         closed._written = None
+
+
+def test_models_are_equal_whether_their_feedback_was_an_input_or_a_force() -> None:
+    closed = closed_loop(library.cart_pole().with_changes(inputs={"F": "-3*x - 2*x_dot"}))
+    alike = closed.with_changes()
+    assert alike.as_written is alike
+    assert closed == alike
+    assert hash(closed) == hash(alike)
+    assert closed != closed.as_written
+    assert closed != closed.with_changes(name="other")
+    assert closed != "cart-pole"

@@ -11,7 +11,10 @@ import pendula
 from pendula import library
 from pendula.model.expressions.expression import parse
 from pendula.model.periodic import growth, repeats
-from tests.helpers import VARIANTS, library_system, random_mechanism, slow_too, states
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import VARIANTS, library_system
+from tests.helpers.numbers import states
+from tests.helpers.random_mechanisms import random_mechanism
 
 TURN = 2 * np.pi
 

@@ -26,7 +26,7 @@ from pendula.model.forces import ForceDamper, ForceFriction, ForceSpring
 from pendula.model.joints import JointRevolute, JointSpherical, Rotation, Side
 from pendula.model.model import Model
 from pendula.model.reading import MOST_BODIES, MOST_PARAMETERS
-from tests.helpers import in_turn, slow_too
+from tests.helpers.choices import in_turn, slow_too
 from tests.model import kitchen_sink
 from tests.model.test_bad_models import BASE, LONGEST, added, changed, refused
 

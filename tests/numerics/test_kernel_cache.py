@@ -17,6 +17,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
 from pendula.app.main import main
@@ -364,12 +365,39 @@ def test_no_garbage_is_searched_while_numba_compiles():
     assert gc.isenabled()
     with pytest.raises(ZeroDivisionError):
         work(2)
-    assert searched == [False, False, False]
+    assert searched == [True, False, False]  # from the second request on: the first one may be interrupted
     assert gc.isenabled()
     gc.disable()
     try:
-        with global_compiler_lock:
+        with global_compiler_lock, global_compiler_lock:
             pass
         assert not gc.isenabled()  # as it was before
     finally:
         gc.enable()
+
+
+def test_garbage_is_searched_after_an_interruption_while_numba_waits_for_its_lock(monkeypatch):
+    class Interrupted:
+        """A lock that another thread holds, when Ctrl-C comes."""
+
+        def acquire(self):
+            raise KeyboardInterrupt
+
+        def _is_owned(self):
+            return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(global_compiler_lock, "_lock", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            global_compiler_lock.acquire()
+    assert gc.isenabled()
+
+
+def test_no_garbage_is_searched_in_the_passes_of_a_compilation(monkeypatch):
+    searched = []
+    run = PassManager._runPass
+    monkeypatch.setattr(PassManager, "_runPass", lambda *a: (searched.append(gc.isenabled()), run(*a))[1])
+    numba.njit(lambda x: x + 1)(2)
+    assert gc.isenabled()
+    assert len(searched) > 10
+    assert sum(searched) <= 1

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from pendula.numerics.steppers.stepping import integrate
 from pendula.outcome import Outcome
-from tests.helpers import in_turn
+from tests.helpers.choices import in_turn
 
 SIMILAR = 0.12
 """Step counts of the same method; our controller limits growth after rejected steps as Hairer's code does, SciPy's does not."""

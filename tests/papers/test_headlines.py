@@ -11,7 +11,7 @@ from scipy.special import j0, jn_zeros
 
 from pendula.papers.registry import papers, parts_of
 from pendula.papers.types import Line
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 EXACT = 1e-9
 

@@ -14,7 +14,7 @@ from scipy.special import ellipk
 
 import pendula
 from pendula import library
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 from tests.present.browser import BROWSER, Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(BROWSER is None, reason="no Chromium found")]

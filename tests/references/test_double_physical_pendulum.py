@@ -11,7 +11,8 @@ import pytest
 from scipy.linalg import block_diag
 
 import pendula
-from tests.helpers import Array, library_system, states
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array, states
 
 EXACT = 1e-11
 """Relative: the same accelerations by a 12 by 12 system, at random states."""

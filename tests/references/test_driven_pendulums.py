@@ -12,7 +12,8 @@ from scipy.special import jn_zeros
 
 import pendula
 from pendula import library
-from tests.helpers import Array, library_system
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 CLOSE = 1e-8
 """Angles after some seconds at tolerance 1e-11, against SciPy at 1e-12."""

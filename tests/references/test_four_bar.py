@@ -15,7 +15,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import pendula
-from tests.helpers import library_system
+from tests.helpers.mechanisms import library_system
 
 A, B, C, D, RHO, G = 1.0, 2.0, 2.2, 2.5, 1.0, 9.81
 SECONDS = 10.0

@@ -15,7 +15,9 @@ import pytest
 import pendula
 from pendula import Model, library
 from pendula.errors import UsageError
-from tests.helpers import Array, library_system, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 CLOSED = 1e-12
 """Gaps at the start: a few roundings of lengths of about 1."""

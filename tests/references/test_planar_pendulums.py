@@ -14,7 +14,8 @@ from scipy.special import ellipk, jn_zeros
 import pendula
 from pendula import library
 from pendula.results import System
-from tests.helpers import Array, library_system, states
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array, states
 
 EXACT = 1e-12
 """Relative: the same equations written down by hand, at random states."""

@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula.errors import SingularPose
-from tests.helpers import Array, evaluate, library_system, states
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array, evaluate, states
 
 EXACT = 1e-11
 """Relative: the same equations written down by hand, at random states."""

@@ -14,7 +14,8 @@ from pendula import library
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.results import System
 from pendula.simulation import course
-from tests.helpers import Array, library_system
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 TOL = 1e-8
 FEW_STEPS = 0.02

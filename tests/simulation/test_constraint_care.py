@@ -10,7 +10,7 @@ import pytest
 import pendula
 from pendula import library
 from pendula.errors import UsageError
-from tests.helpers import library_system
+from tests.helpers.mechanisms import library_system
 
 
 def _opened(rate: float, seconds: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ import pytest
 import pendula
 from pendula import Outcome, library
 from pendula.errors import LoopNotClosed, NoConvergence, NotSupported, SingularPose, UsageError
-from tests.helpers import library_system
+from tests.helpers.mechanisms import library_system
 
 
 def _pendulum(value: str, **changes: Any) -> pendula.Model:

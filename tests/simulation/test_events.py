@@ -13,7 +13,8 @@ from scipy.special import ellipk, ellipkinc
 import pendula
 from pendula import Event, Outcome, library
 from pendula.errors import UsageError
-from tests.helpers import Array, library_system
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 G = 9.81
 EXACT = 1e-9

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import Model, Outcome, library
-from tests.helpers import Array
+from tests.helpers.numbers import Array
 
 G = 9.81
 

@@ -27,7 +27,7 @@ from pendula.simulation import starts as starts_module
 from pendula.simulation.account import trajectory_of
 from pendula.simulation.chunks import Job
 from pendula.simulation.singly import Singly
-from tests.helpers import in_turn
+from tests.helpers.choices import in_turn
 
 RUNS = 3000  # a single process integrates 1024 at a time
 TO_THE_END = Drive.to_the_end

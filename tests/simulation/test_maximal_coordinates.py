@@ -8,7 +8,9 @@ import pytest
 import pendula
 from pendula import library
 from pendula.system.loops.mobility import mobility
-from tests.helpers import random_mechanism, slow_too, states
+from tests.helpers.choices import slow_too
+from tests.helpers.numbers import states
+from tests.helpers.random_mechanisms import random_mechanism
 
 
 def test_a_hundred_links_keep_energy_and_joints() -> None:

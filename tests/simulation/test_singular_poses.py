@@ -14,7 +14,7 @@ from pendula.model import Model
 from pendula.simulation.loops.nearness import Nearness
 from pendula.system.parameters import parameter_vector
 from pendula.system.system import System
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 TIMES = np.linspace(0.0, 4.0, 81)
 

@@ -8,7 +8,8 @@ import pytest
 import pendula
 from pendula import library
 from pendula.errors import NotSupported, UsageError
-from tests.helpers import VARIANTS, library_system, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.mechanisms import VARIANTS, library_system
 
 STIFF_DAMPING = 1e3
 """[N m s/rad] in the pivot of a pendulum that weighs some kilograms: eigenvalues near -3e3 and -5e-3 per second."""

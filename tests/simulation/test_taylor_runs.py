@@ -11,7 +11,9 @@ from scipy.special import ellipj, ellipk
 import pendula
 from pendula import Outcome, library
 from pendula.numerics.taylor.integrate import LaneRuns, integrate_lanes, integrate_series
-from tests.helpers import Array, in_turn, library_system
+from tests.helpers.choices import in_turn
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 TIGHT = 1e-13
 SAME = 1e-10

@@ -16,7 +16,7 @@ import pendula
 from pendula.errors import UsageError
 from pendula.studies.store import Store, part_table, read_parts
 from pendula.tables.formats import write_table
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 from tests.studies.disturbances import alive, children
 
 OVER = {"theta": "-2:2:41", "l": [0.5, 1.0]}

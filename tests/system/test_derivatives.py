@@ -11,7 +11,9 @@ import pendula
 from pendula import Model, library
 from pendula.errors import UsageError
 from pendula.results import System
-from tests.helpers import Array, library_system, random_mechanism, regular, slope, states
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array, regular, slope, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 DIFFERENCE = 1e-7
 """Relative: a central difference of order 6 with h = 2e-3 keeps some 1e-9 where nothing bends faster than over 0.1."""

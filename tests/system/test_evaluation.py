@@ -15,7 +15,9 @@ from pendula import library
 from pendula.errors import ComputationError, LoopNotClosed, ModelError, PendulaError, SingularPose, UsageError
 from pendula.system.loops.mobility import mobility
 from pendula.system.parameters import parameter_vector
-from tests.helpers import Array, library_system, random_mechanism, states
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array, states
+from tests.helpers.random_mechanisms import random_mechanism
 
 SAME = 1e-14
 """A batch does the same operations as single states, so even the last digit agrees but for the order of sums."""

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import pendula
 from pendula.errors import ComputationError, NotSupported, SingularPose, UsageError
-from tests.helpers import states
+from tests.helpers.numbers import states
 
 HOW = {
     "symbolic": {"engine": "symbolic"},

@@ -12,7 +12,8 @@ import pendula
 from pendula import Model
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, UsageError
 from pendula.results import System
-from tests.helpers import library_system, spherical_four_bar
+from tests.helpers.loops import spherical_four_bar
+from tests.helpers.mechanisms import library_system
 
 R, L = 0.1, 0.3
 

@@ -20,7 +20,7 @@ from pendula.model.expressions.functions import PRIMITIVES
 from pendula.system.code.javascript import Script, number
 from pendula.system.code.program import Program
 from pendula.system.loops.assembly import assemble
-from tests.helpers import in_turn
+from tests.helpers.choices import in_turn
 
 NODE = shutil.which("node")
 node = pytest.mark.skipif(NODE is None, reason="node is not installed")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import pendula
 from pendula import Model, library
 from pendula.errors import ModelError, UsageError
-from tests.helpers import slow_too
+from tests.helpers.choices import slow_too
 
 Array = NDArray[np.float64]
 

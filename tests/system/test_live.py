@@ -22,7 +22,8 @@ from pendula.errors import NotSupported
 from pendula.present.live.content import live_content
 from pendula.present.web import bundle
 from pendula.system.live.program import write_live
-from tests.helpers import random_mechanism, slow_too
+from tests.helpers.choices import slow_too
+from tests.helpers.random_mechanisms import random_mechanism
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="no node found")

@@ -23,7 +23,7 @@ from pendula.system.code import llvm
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.program import Program
-from tests.helpers import Compiled
+from tests.helpers.numbers import Compiled
 
 NAMES = ("x", "y", "z")
 PARAMETERS = ("k", "w")

@@ -15,7 +15,10 @@ from pendula.errors import NotSupported, UsageError
 from pendula.system.recursion.jacobians import carries_along, is_direct
 from pendula.system.recursion.tables import Tables
 from pendula.system.recursive import RecursiveSystem
-from tests.helpers import VARIANTS, Array, in_turn, kinds, random_mechanism, regular, slope, states
+from tests.helpers.choices import in_turn
+from tests.helpers.mechanisms import VARIANTS
+from tests.helpers.numbers import Array, regular, slope, states
+from tests.helpers.random_mechanisms import kinds, random_mechanism
 
 AGREE = 1e-9
 """Relative to the largest entry: two exact methods, both lose digits where the mass matrix is nearly singular."""

@@ -13,6 +13,7 @@ from pendula import Model, library
 from pendula.errors import LoopNotClosed, ModelError, SingularPose, UsageError
 from pendula.results import System
 from pendula.system.loops.mobility import mobility
+from tests.helpers.loops import spherical_four_bar
 
 SAME = 1e-8
 """Two runs at tolerance 1e-11 of the same mechanism, described with and without redundant constraints."""
@@ -178,27 +179,6 @@ def cardan() -> Model:
     )
 
 
-def spherical_four_bar() -> Model:
-    """Four revolute axes through one point: arcs of 30, 60, 50 and 70 degrees."""
-
-    def side(body: str, angle: str) -> dict[str, object]:
-        return {"body": body, "rotation": {"axis": [1, 0, 0], "angle": angle}}
-
-    names = ("crank", "coupler", "rocker")
-    parents = ("ground", side("crank", "30deg"), side("coupler", "60deg"))
-    joints = [
-        {"name": f"t{k + 1}", "type": "revolute", "parent": parents[k], "child": name} for k, name in enumerate(names)
-    ]
-    closing = {"name": "t4", "type": "loop", "parent": side("rocker", "50deg"), "child": side("ground", "-70deg")}
-    return Model(
-        name="spherical",
-        gravity=[0, 0, -9.81],
-        bodies=[{"name": name, "mass": 1, "com": [0.1, 0, 0.5], "inertia": [0.01, 0.02, 0.02]} for name in names],
-        joints=[*joints, closing],
-        initial={"t1": 0.5, "t2": 2.05, "t3": 0.85},
-    )
-
-
 GAPS = ("gap along x", "gap along y", "gap along z")
 
 
@@ -209,7 +189,7 @@ GAPS = ("gap along x", "gap along y", "gap along z")
         (hinged([0, 0, -10]), 6 - 2 * 5, 5),
         (hinged([0, -10, 0]), 3 - 2 * 2, 2),
         (cardan(), 2 * 6 - 2 * 5 - 4, 3),
-        (spherical_four_bar(), 3 * 6 - 4 * 5, 3),
+        (spherical_four_bar(t1=0.5, t2=2.05, t3=0.85), 3 * 6 - 4 * 5, 3),
     ],
     ids=["door", "door in the plane", "cardan", "spherical"],
 )

@@ -21,7 +21,9 @@ from pendula.system.code.program import Program
 from pendula.system.taylor.code import LANES, bind_series, compile_series, share_rows
 from pendula.system.taylor.recurrences import Rates, Recurrences, find_recurrences, solve_symmetric
 from pendula.system.taylor.trig import Expansion
-from tests.helpers import Array, in_turn, library_system
+from tests.helpers.choices import in_turn
+from tests.helpers.mechanisms import library_system
+from tests.helpers.numbers import Array
 
 ORDER = 14
 ROUNDING = 1e-12

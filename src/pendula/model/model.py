@@ -104,6 +104,12 @@ class Model(Displayed, Element):
             check_dimensions(made, quantities)
         return made
 
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal, however they were written (``as_written``)."""
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self is other or all(getattr(self, name) == getattr(other, name) for name in Model.model_fields)
+
     def __repr__(self) -> str:
         return f"<Model: {self}>"
 

@@ -23,7 +23,7 @@ from pendula.app.point import (
     read_at,
 )
 from pendula.app.progress import Progress
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 from pendula.present.words.tables import facts_lines, heading, table, wrapped
 from pendula.storage.files import write_arrays
 from pendula.words import picked
@@ -31,6 +31,7 @@ from pendula.words import picked
 if TYPE_CHECKING:
     from pendula.analysis.linear.model import LinearModel
     from pendula.analysis.linear.spectrum import Spectrum
+    from pendula.equations.small_motion.model import SymbolicModel
 
 
 hold_option = click.option(
@@ -232,6 +233,7 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
 def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_json: bool, progress: Progress) -> None:
     """Prints the symbolic linear model."""
     from pendula.equations.small_motion.build import linearize_symbolic
+    from pendula.equations.small_motion.model import in_comments
     from pendula.present.words import symbols as words
 
     where: dict[str, Any]
@@ -243,17 +245,29 @@ def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_js
         found_at = joint_values(asked.system, chosen_or_exit(asked, at, as_json, progress).point)
         where = {n: x for n, x in found_at.items() if x}
     found = linearize_symbolic(asked.model, where)
-    terms = terms and not found.equations_late  # then the text says so
-    told = words.terms_text(found) if terms and not (as_json or latex) else ""
+    missing = _missing_terms(found) if terms else ""
     if as_json:
         data = {"model": asked.model.name, "at": {n: str(x) for n, x in where.items()}} | words.symbolic_data(found)
-        opt.echo_json(data | ({"equations": words.terms_data(found)} if terms else {}))
+        if terms:
+            data["equations"] = None if missing else words.terms_data(found)
+        data["left_out"] += [missing] if missing else []
+        opt.echo_json(data)
     elif latex:
-        click.echo("\n".join([found.latex(), *([words.terms_latex(found)] if terms else [])]))
+        told = in_comments(missing) if missing else words.terms_latex(found) if terms else ""
+        click.echo("\n".join([found.latex(), *([told] if terms else [])]))
     else:
         title = heading(f"{asked.model.name}: small motion in symbols")
-        told = f"\n\n{heading('term by term', level=2)}\n\n{told}" if terms else ""
+        told = f"\n\n{heading('term by term', level=2)}\n\n{missing or words.terms_text(found)}" if terms else ""
         click.echo(f"{title}\n\n{words.symbolic_text(found, where)}{told}")
+
+
+def _missing_terms(found: SymbolicModel) -> str:
+    """Why there is no account of terms; empty if there is one."""
+    try:
+        _ = found.equations
+    except NotSupported as error:
+        return str(error)
+    return ""
 
 
 @click.command("modes")

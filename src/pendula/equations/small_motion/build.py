@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -39,7 +39,7 @@ DIGITS = 60
 def linearize_symbolic(
     model: Model | str, at: Mapping[str, Any] | Any = None, *, seconds: float = SECONDS
 ) -> SymbolicModel:
-    """The symbolic linear model of a small mechanism, with an account of every term.
+    """The symbolic linear model of a small mechanism; its ``equations`` give an account of every term.
 
     Closed loops are restricted to their independent directions, and the constraint forces at the point add geometric
     stiffness. A quaternion's small motion is a small rotation about body axes.
@@ -51,9 +51,10 @@ def linearize_symbolic(
             as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces, and ratios of speeds
             in loops that are long numbers (``coupler_per_crank_e``). Or an equilibrium, as
             :func:`pendula.find_equilibria` gives it.
-        seconds: time limit of the matrices and terms. Each result that is computed from them later (the state matrix,
-            the characteristic polynomial, conditions, borders of damping) has a sixth of it. What is not found in time
-            is left out, and ``left_out`` says so.
+        seconds: time limit of the matrices [s]. What is computed later, on first access, has limits too: the account of
+            terms (``equations``) the same, and each result of the matrices (the state matrix, the characteristic
+            polynomial, conditions, borders of damping) a sixth of it. What is not found in time raises NotSupported;
+            printed models leave it out and say so (``left_out``).
 
     Raises:
         NotSupported: steady motion of loops or quaternions, forces with kinks, too many degrees of freedom, or
@@ -77,24 +78,14 @@ def linearize_symbolic(
         )
     if hasattr(at, "state"):  # an equilibrium
         at = {name: x for name, x in at.state.as_dict().items() if x}
-    return _in_time(_Builder(eq), at or {}, seconds)
-
-
-def _in_time(builder: _Builder, at: Mapping[str, Any], seconds: float) -> SymbolicModel:
-    """The linear model; without the account of terms if the time does not suffice."""
-    until = time.monotonic() + seconds
     try:
-        found, where = within(seconds, lambda: builder.build(at))
+        found = within(seconds, lambda: _Builder(eq).build(at or {}))
     except OutOfTime:
         raise NotSupported(
-            f"the symbolic linear model of {builder.eq.model.name} was not found within {seconds:g} s: its "
+            f"the symbolic linear model of {model.name} was not found within {seconds:g} s: its "
             "expressions are too long to read.\n  Try: linearize(...), which gives it in numbers."
         ) from None
-    found = replace(found, seconds=seconds)
-    try:
-        return replace(found, equations=within(max(until - time.monotonic(), 0.0), lambda: builder.told(*where)))
-    except OutOfTime:
-        return replace(found, equations_late=True)
+    return replace(found, seconds=seconds)
 
 
 class _Builder:
@@ -113,8 +104,8 @@ class _Builder:
         letter = "multiplier" if any(n.startswith("lam") for n in symbol) else "lam"
         self.lam = [sp.Symbol(f"{letter}{r + 1}", real=True) for r in range(eq.loop_rows)]
 
-    def build(self, at: Mapping[str, Any]) -> tuple[SymbolicModel, tuple[Any, Any, Any]]:
-        """The linear model at a point without its terms, and what :meth:`told` needs for them."""
+    def build(self, at: Mapping[str, Any]) -> SymbolicModel:
+        """The linear model at a point."""
         eq, reader = self.eq, self.reader
         point = reader.point(at)
         if (eq.G or eq.quaternions) and any(point[v] != 0 for v in self.v):
@@ -145,7 +136,7 @@ class _Builder:
         left = self._short(Z.T * f0) if rows else f0
         self._check(reduced, left)
         numbers = reader.constants.numbers
-        model = SymbolicModel(
+        return SymbolicModel(
             coordinates=tuple(self.names[k] for k in kept),
             inputs=tuple(map(str, eq.u)),
             **reduced,
@@ -155,8 +146,8 @@ class _Builder:
             constants={str(s): value for s, value in numbers.items()},
             definitions=self.definitions,
             dependent=self._dependent(Z, kept),
+            account=partial(self.told, point, N0, lam0),
         )
-        return model, (point, N0, lam0)
 
     # -- matrices at the point ----------------------------------------------------------------------
 

@@ -32,13 +32,12 @@ class SymbolicModel:
         left: unbalanced forces at the point; zero if it is an equilibrium for all parameters. Otherwise the point is an
             equilibrium only for parameters that make ``left`` zero.
         assumed: parameters that are assumed positive, because their values in the model are.
-        equations: every equation of motion (and constraint) term by term: kept, linearized or dropped, and why.
         constants: values at the point without a closed form, by their names in the matrices (``crank_e``, ``lam1_e``).
         definitions: expressions of the constraint forces and ratios of speeds among them.
         dependent: with closed loops, changes ``d_NAME`` of the dependent coordinates by those of the others.
-        seconds: time limit [s]; a sixth of it for each of ``A``, ``polynomial``, ``conditions`` and ``damping``, which
-            raise NotSupported if they are not found in time.
-        equations_late: whether ``equations`` is empty because the time was up.
+        seconds: time limit [s] of ``equations``; a sixth of it for each of ``A``, ``polynomial``, ``conditions`` and
+            ``damping``. All are computed on first access, and raise NotSupported if they are not found in time.
+        account: function that computes ``equations``.
 
     Example:
         >>> import pendula
@@ -54,12 +53,20 @@ class SymbolicModel:
     F: sp.Matrix
     left: sp.Matrix
     assumed: tuple[str, ...]
-    equations: tuple[ToldEquation, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     definitions: Mapping[str, Any] = field(default_factory=dict)
     dependent: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = SECONDS
-    equations_late: bool = False
+    account: Callable[[], tuple[ToldEquation, ...]] = field(default=tuple, compare=False)
+
+    @property
+    def equations(self) -> tuple[ToldEquation, ...]:
+        """Every equation of motion (and constraint) term by term: kept, linearized or dropped, and why.
+
+        Long equations take minutes, far longer than the matrices.
+        """
+        told: tuple[ToldEquation, ...] = _or_raise(self._equations)
+        return told
 
     @property
     def A(self) -> sp.Matrix:
@@ -107,10 +114,12 @@ class SymbolicModel:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What a printed model lacks, and why, one sentence for each: results that were not found in time."""
+        """What a printed model lacks, and why, one sentence for each: results that were not found in time.
+
+        ``equations`` is not among them, because it is computed only if you ask for it.
+        """
         tried = (self._polynomial, self._verdict, self._damping)
-        late = [self._too_long("account of every term")] if self.equations_late else []
-        return tuple(str(x) for x in (*tried, *late) if isinstance(x, NotSupported))
+        return tuple(str(x) for x in tried if isinstance(x, NotSupported))
 
     def latex(self) -> str:
         """M, C, K, F and the characteristic polynomial, one line of LaTeX for each."""
@@ -118,7 +127,7 @@ class SymbolicModel:
         lines = [f"{name} = {sp.latex(X)}" for name, X in named if X.cols]
         found = self._polynomial
         if isinstance(found, NotSupported):
-            return "\n".join([*lines, *(f"% {line.strip()}" for line in str(found).splitlines())])
+            return "\n".join([*lines, in_comments(str(found))])
         return "\n".join([*lines, rf"\Delta(s) = {sp.latex(found.as_expr())}"])
 
     def __str__(self) -> str:
@@ -131,6 +140,10 @@ class SymbolicModel:
         return "\n".join([*lines, *self.left_out])
 
     # -- results, or why there is none: each is tried once ----------------------------------------------
+
+    @cached_property
+    def _equations(self) -> tuple[ToldEquation, ...] | NotSupported:
+        return self._tried("account of every term", self.account, share=1.0)
 
     @cached_property
     def _A(self) -> sp.Matrix | NotSupported:
@@ -165,20 +178,23 @@ class SymbolicModel:
     def _damping(self) -> str | NotSupported:
         return self._tried("border of damping", lambda: damping_sentence(self.M, self.C, self.K))
 
-    def _tried(self, what: str, work: Callable[[], Any]) -> Any:
+    def _tried(self, what: str, work: Callable[[], Any], *, share: float = SHARE) -> Any:
+        seconds = share * self.seconds
         try:
-            return within(SHARE * self.seconds, work)
+            return within(seconds, work)
         except NotSupported as error:
             return error
         except OutOfTime:
-            return self._too_long(what, SHARE)
+            return NotSupported(
+                f"the {what} was left out: it was not found within {seconds:.3g} s.\n"
+                "  Try: numbers for parameters that need not stay symbols, a longer time (seconds=...), or "
+                "linearize(...), which works in numbers."
+            )
 
-    def _too_long(self, what: str, share: float = 1.0) -> NotSupported:
-        return NotSupported(
-            f"the {what} was left out: it was not found within {share * self.seconds:.3g} s.\n"
-            "  Try: numbers for parameters that need not stay symbols, a longer time (seconds=...), or linearize(...), "
-            "which works in numbers."
-        )
+
+def in_comments(text: str) -> str:
+    """A text as comments of LaTeX."""
+    return "\n".join(f"% {line.strip()}" for line in text.splitlines())
 
 
 def _or_raise(found: Any) -> Any:

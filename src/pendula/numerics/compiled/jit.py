@@ -12,6 +12,7 @@ directory must belong to the user and not be writable by others. Otherwise every
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import platform
@@ -21,7 +22,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
-from pendula.memory import without_collections
 from pendula.numerics.compiled.kernel_files import (
     DAY,
     NOTHING_COUNTED,
@@ -65,25 +65,28 @@ _lock = threading.RLock()
 class _Uncollected(event.Listener):
     """Stops Python's search for garbage cycles while numba compiles: it takes an eighth of the time and finds little.
 
-    Numba reports when a thread asks for its compiler lock and when it gives the lock back.
+    Numba reports when a thread asks for its compiler lock and when it gives the lock back. A thread that waits for the
+    lock may be interrupted, which numba does not report. So the search is stopped only by a thread that has the lock
+    and asks for it again, as every pass of the compiler does.
     """
 
     def __init__(self) -> None:
-        self._asking, self._counting, self._stopped = 0, threading.Lock(), ExitStack()
+        self._by: int | None = None  # the thread that stopped the search
 
     def on_start(self, event: Any) -> None:
         """A thread asks for the compiler lock."""
-        with self._counting:
-            self._asking += 1
-            if self._asking == 1:
-                self._stopped.enter_context(without_collections())
+        me = threading.get_ident()
+        if self._by == me or not global_compiler_lock.is_locked():
+            return
+        if self._by is not None or gc.isenabled():
+            self._by = me
+            gc.disable()
 
     def on_end(self, event: Any) -> None:
-        """A thread gives the compiler lock back."""
-        with self._counting:
-            self._asking -= 1
-            if not self._asking:
-                self._stopped.close()
+        """A thread has given the compiler lock back."""
+        if self._by == threading.get_ident() and not global_compiler_lock.is_locked():
+            gc.enable()
+            self._by = None
 
 
 event.register("numba:compiler_lock", _Uncollected())

@@ -1,127 +1,36 @@
-"""Mechanisms to test with: every library mechanism in its variants, and random ones with fixed seeds.
+"""Random mechanisms with fixed seeds.
 
-Random mechanisms are made from a seed alone, so that a failing one can be made again by its number. They use
-every joint, force and expression the model language has; parameters are named and depend on each other.
+They are made from a seed alone, so that a failing one can be made again by its number. They use every joint, force and
+expression the model language has; parameters are named and depend on each other.
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Container, Iterable, Sequence
-from functools import cache, lru_cache, partial
-from itertools import combinations, zip_longest
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import pendula
-from pendula import Model, library
-from pendula.equations.formulations.registry import formulations
+from pendula import Model
 from pendula.errors import PendulaError
-from pendula.model.expressions.expression import parse
 from pendula.model.fields import Mark, marked_fields
 from pendula.model.forces import FORCES, Force, ForceAcross, ForceBetween, ForceBetweenOrAcross, ForceInJoint
 from pendula.model.joints import JOINTS, TreeJoint
 from pendula.results import System
-from pendula.system.code.llvm import compile_program
-from pendula.system.code.lower import Lowering
-from pendula.system.loops.sampling import random_states
 
 Array = NDArray[np.float64]
 
-# --- the library --------------------------------------------------------------------------------------
-
-VARIANTS: dict[str, Callable[[], Model]] = {
-    **{name: entry.make for name, entry in library.mechanisms().items()},
-    "pendulum: point": lambda: library.pendulum(kind="point"),
-    "pendulum: friction": lambda: library.pendulum(friction=0.3),
-    "pendulum: point with friction": lambda: library.pendulum(kind="point", friction=0.3),
-    "chain: 1 link": lambda: library.chain(links=1),
-    "chain: point": lambda: library.chain(links=4, kind="point"),
-    "chain: relative": lambda: library.chain(links=4, coordinates="relative"),
-    "chain: point, relative": lambda: library.chain(links=3, kind="point", coordinates="relative"),
-    "chain: springs": lambda: library.chain(links=3, stiffness=[5.0, 0.0, 3.0]),
-    "chain: springs and dampers, relative": lambda: library.chain(
-        links=3, stiffness=4.0, damping=0.3, coordinates="relative"
-    ),
-    "chain: springs and dampers": lambda: library.chain(links=3, stiffness=4.0, damping=0.3),
-    "chain: friction": lambda: library.chain(links=3, friction=0.2),
-    "chain: friction, relative": lambda: library.chain(links=3, friction=0.2, coordinates="relative"),
-    "chain: com-friction": lambda: library.chain(links=3, com_friction=0.4),
-    "chain: com-friction, relative": lambda: library.chain(links=3, com_friction=0.4, coordinates="relative"),
-    "chain: lists": lambda: library.chain(
-        links=3, mass=[1.0, 2.0, 0.5], length=[0.7, 1.1, 0.4], friction=[0.1, 0.2, 0.3], start=[0.3, "50deg", -1]
-    ),
-    "chain: given inertia": lambda: library.chain(links=2, com=[0.2, 0.4], inertia=[0.1, 0.3]),
-    "chain: com off centre": lambda: library.chain(links=3, com=0.3),
-    "chain: com off centre, printed inertia": lambda: library.chain(links=3, com=0.3, inertia_rule="printed"),
-    "chain: everything": lambda: library.chain(
-        links=4, com=[0.3, 0.5, 0.6, 0.2], stiffness=2.0, damping=0.1, friction=0.2, com_friction=0.3
-    ),
-    "spherical-pendulum: xy": lambda: library.spherical_pendulum(chart="xy"),
-    "spherical-pendulum: rod": lambda: library.spherical_pendulum(kind="rod"),
-    "spherical-pendulum: rod, quaternion": lambda: library.spherical_pendulum(kind="rod", chart="quaternion"),
-    "double-spherical-pendulum: xy": lambda: library.double_spherical_pendulum(chart="xy"),
-    "spatial-chain: universal": lambda: library.spatial_chain(joint="universal"),
-    "gyroscope: light gimbals": lambda: library.gyroscope(gimbals=False),
-    "spatial-rod: quaternion": lambda: library.spatial_rod(orientation="quaternion"),
-    "spatial-rod: spatial": lambda: library.spatial_rod(start="spatial"),
-    "spatial-rod: quaternion, spatial": lambda: library.spatial_rod(orientation="quaternion", start="spatial"),
-    "spatial-rod: printed inertia": lambda: library.spatial_rod(inertia_rule="printed"),
-    "four-bar: crossed": lambda: library.four_bar(branch="crossed"),
-    "four-bar: pumpjack": lambda: library.four_bar(preset="pumpjack"),
-    "four-bar: double-crank": lambda: library.four_bar(preset="double-crank"),
-    "four-bar: double-rocker": lambda: library.four_bar(preset="double-rocker"),
-    "four-bar: triple-rocker": lambda: library.four_bar(preset="triple-rocker"),
-    "four-bar: spin-driven": lambda: library.four_bar(drive=0.05),
-    "slider-crank: massless": lambda: library.slider_crank(slider_mass=0, offset=0.4),
-    "slider-crank: left": lambda: library.slider_crank(offset=-0.3, side="left"),
-    "linkage: 4 bars": lambda: library.linkage(bars=4),
-    "linkage: given last": lambda: library.linkage(bars=5, last_length=1.3),
-    "linkage: given last, crossed": lambda: library.linkage(bars=5, last_length=1.3, branch="crossed"),
-    "linkage: lists": lambda: library.linkage(
-        bars=5, mass=[1, 2, 3], length=[0.5, 1, 0.7], com=[0.2, 0.4, 0.3], pivot=[1.5, 0.2], start=[0.1, 1, "120deg"]
-    ),
-    "linkage: friction": lambda: library.linkage(bars=5, friction=0.2),
-    "driven-linkage: 5 bars": lambda: library.driven_linkage(bars=5, direction="50deg"),
-    "driven-chain: 1 link": lambda: library.driven_chain(links=1, amplitude=0.2, direction="40deg", rate=5, start=1),
-    "driven-chain: relative": lambda: library.driven_chain(links=3, coordinates="relative", kind="point"),
-}
-"""Every library mechanism, and its variants after a colon."""
-
-
-@lru_cache(maxsize=48)  # a system holds megabytes of machine code; tests of one mechanism run together
-def library_system(name: str, formulation: str = "kane") -> System:
-    """A variant of the library, compiled once per session."""
-    return pendula.compile_system(VARIANTS[name](), formulation)
-
-
-@cache
-def _library_model(name: str) -> Model:
-    """A variant of the library, to look at: what is collected asks for each of them several times."""
-    return VARIANTS[name]()
-
-
-def has_ball(name: str) -> bool:
-    """Whether a variant has a joint with a quaternion; known without compiling."""
-    return any(joint.quaternion() for joint in _library_model(name).tree)
-
-
-def is_driven(name: str) -> bool:
-    """Whether a variant has a prescribed motion or a moving ground point; known without compiling."""
-    model = _library_model(name)
-    places = [x for j in model.joints for side in (j.parent, j.child) for x in side.position or ()]
-    return any(j.prescribed() for j in model.tree) or any("t" in parse(x).names for x in places)
-
-
-# --- random mechanisms --------------------------------------------------------------------------------
 
 PARAMETERS = {"g": 9.81, "m": 0.8, "a": 0.6, "b": "a/2 + 0.1", "k": 7.0, "c": 0.35, "w": "2*sqrt(k/7)", "m2": "1.5*m"}
 
+
 _IN_THE_PLANE = ("revolute", "revolute", "prismatic", "planar", "fixed", "coordinates")
+
+
 _IN_SPACE = ("revolute", "universal", "spherical", "euler", "free", "free euler", "coordinates")
 
 
@@ -132,6 +41,8 @@ def _tree_joints() -> list[str]:
 
 
 _SEQUENCES = ("zyz", "xyz", "zxz", "yxz", "zyx", "xyx")
+
+
 _PAIRS = ("xy", "yz", "zx", "yx", "xz")
 
 
@@ -139,6 +50,7 @@ _FORCES_BY_HAND = frozenset(
     ["spring", "damper", "torsion-spring", "friction", "force", "torque", "generalized", "spin-drive", "com-friction"]
     + ["joint-limit"]
 )
+
 """types that random mechanisms use with expressions made for them, or that have tests of their own (joint limits); others
 are made from their fields"""
 
@@ -518,104 +430,10 @@ class _Builder:
         return closing
 
 
-CLOSING = ("coincident", "point-on-line", "revolute", "prismatic", "universal", "spherical", "fixed")
-"""Every way to close a loop in space."""
-
-
-def slow_too(quick: Iterable[Any], more: Iterable[Any]) -> list[Any]:
-    """Cases for every run, often seeds, and more for those of all tests."""
-    return [*quick, *(pytest.param(case, marks=pytest.mark.slow) for case in more)]
-
-
-def in_turn(names: Iterable[Any], ways: Iterable[Any], *, whole: Container[Any] = ()) -> list[Any]:
-    """Pairs of a name and a way, those of every run and those of all tests.
-
-    In every run each name meets one way, taken in turn, and those in ``whole`` meet them all; all tests are all pairs.
-    """
-    ways = list(ways)
-    found = []
-    for k, name in enumerate(names):
-        for j, way in enumerate(ways):
-            quick = name in whole or j == k % len(ways)
-            found.append(pytest.param(name, way, marks=() if quick else pytest.mark.slow, id=f"{name}-{way}"))
-    return found
-
-
-def formulations_in_turn(names: Iterable[Any], choose: Callable[[int], tuple[str, ...]] | None = None) -> list[Any]:
-    """Pairs of a name and formulations to compare: some in every run, every one in all tests.
-
-    ``choose`` gives those of every run by their turn; default: :func:`some_formulations`.
-    """
-    found, choose = [], choose or some_formulations
-    for k, name in enumerate(names):
-        found.append(pytest.param(name, choose(k), id=f"{name}-some"))
-        found.append(pytest.param(name, tuple(formulations()), marks=pytest.mark.slow, id=f"{name}-all"))
-    return found
-
-
-def two_formulations(turn: int) -> tuple[str, ...]:
-    """Two formulations, taken in turn: three neighbouring turns have every one, ten have every two."""
-    names = [*formulations()]
-    step = 1 + turn // len(names) % 2
-    first = 2 * turn % len(names) if step == 1 else turn % len(names)
-    return names[first], names[(first + step) % len(names)]
-
-
-def some_formulations(turn: int) -> tuple[str, ...]:
-    """Kane's equations and two others, taken in turn: turns 0 and 1 have every one, so have 2 and 3."""
-    others = [name for name in formulations() if name != "kane"]
-    pairs = list(combinations(others, 2))
-    half = (len(pairs) + 1) // 2
-    in_order = [pair for both in zip_longest(pairs[:half], reversed(pairs[half:])) for pair in both if pair]
-    return ("kane", *in_order[turn % len(in_order)])
-
-
 def kinds(seeds: Iterable[int], **options: Any) -> set[str]:
     """Types of joints and forces that random mechanisms have."""
     models = [random_mechanism(seed, **options) for seed in seeds]
     return {element.type for model in models for element in (*model.joints, *model.forces)}
-
-
-def closed_chain(kind: str) -> Model:
-    """Bodies on ball joints, one of them in Euler angles, tied back to ground by a closing joint.
-
-    There are two bodies, or three where two could not move.
-    """
-    balls = ("spherical", "euler", "spherical")[: 3 if kind == "fixed" else 2]
-    builder = _Builder(77, driven=False, closed=False)
-    builder.flat = False
-    builder.bodies = [builder._solid(f"body {i + 1}") for i in range(len(balls))]
-    for i, ball in enumerate(balls):
-        parent = "ground" if i == 0 else f"body {i}"
-        builder._joint(f"j{i + 1}", ball, builder._side(parent), builder._side(f"body {i + 1}"))
-    joints = [{k: x for k, x in j.items() if k != "_free"} for j in builder.joints]
-    tree = Model(
-        name=f"chain closed by {kind}",
-        gravity=[0.5, "-g", 0.3],
-        parameters=PARAMETERS,
-        bodies=builder.bodies,
-        joints=joints,
-        initial=builder.initial,
-    )
-    system = pendula.compile_system(tree)
-    poses = system.poses(system.initial_state().q)
-    return tree.with_changes(joints=[*tree.joints, builder.closing(kind, system.layout.bodies, *poses, other=-1)])
-
-
-def spherical_four_bar(**initial: float) -> Model:
-    """Four revolute axes through one point, 30, 60, 50 and 70 degrees apart: the crank can turn fully (Grashof)."""
-
-    def side(body: str, degrees: float) -> dict[str, Any]:
-        return {"body": body, "rotation": {"axis": [1, 0, 0], "angle": f"{degrees}deg"}}
-
-    bodies = [{"name": name, "mass": 1.0, "com": [0, 0.2, 0.5], "inertia": [0.01, 0.02, 0.02]} for name in "ckr"]
-    joints: list[dict[str, Any]] = [
-        {"name": "t1", "type": "revolute", "parent": "ground", "child": "c"},
-        {"name": "t2", "type": "revolute", "parent": side("c", 30), "child": "k"},
-        {"name": "t3", "type": "revolute", "parent": side("k", 60), "child": "r"},
-        {"name": "t4", "type": "loop", "kind": "revolute", "parent": side("r", 50), "child": side("ground", -70)},
-    ]
-    return Model(name="spherical four-bar", gravity=[0, 0, -9.81], bodies=bodies, joints=joints, initial=initial)
 
 
 def _moves(system: System) -> bool:
@@ -658,103 +476,3 @@ def random_mechanism(
             drawn twice as often.
     """
     return _Builder(seed, driven=driven, forces=forces, closed=closed, bodies=bodies, also=also).model()
-
-
-# --- numbers that several tests need ------------------------------------------------------------------
-
-
-def states(system: System, count: int, seed: int = 1, *, spread: float = 1.0) -> tuple[Array, Array, Array]:
-    """Random consistent states: times, coordinates, speeds."""
-    return random_states(system, count, seed, spread=spread)
-
-
-class Compiled:
-    """Machine code for some expressions, called by its address with nothing of ours in between.
-
-    Args:
-        symbols: what varies from call to call.
-        parameters: what is prepared once.
-        entries: the expressions.
-        definitions: names that the expressions use.
-    """
-
-    def __init__(
-        self, symbols: Sequence[Any], parameters: Sequence[Any], entries: Sequence[Any], definitions: Any = ()
-    ):
-        low = Lowering(symbols, parameters, definitions)
-        self.native = compile_program(low.program, [low(e) for e in entries], quick=True)
-        self.outputs = len(entries)
-
-    def __call__(self, x: Sequence[float] | Array, parameters: Sequence[float] | Array = ()) -> Array:
-        context = np.zeros(self.native.parameters + self.native.prepared + 1)
-        context[: self.native.parameters] = parameters
-        prepared = np.zeros(self.native.prepared + 1)
-        given = np.array([*parameters, 0.0])
-        _FUNCTION(self.native.prepare)(prepared.ctypes.data, given.ctypes.data, 0)
-        context[self.native.parameters :] = prepared
-        out, inp = np.zeros(self.outputs + 1), np.array([*x, 0.0], dtype=float)
-        _FUNCTION(self.native.evaluate)(out.ctypes.data, inp.ctypes.data, context.ctypes.data)
-        return out[:-1]
-
-
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-
-
-def evaluate(system: System, entries: Sequence[Any], q: Array, v: Array, t: Array) -> Array:
-    """Values of any expressions of the equations, one row per state."""
-    eq = system.equations
-    code = Compiled([eq.t, *eq.q, *eq.v, *eq.u], eq.p, entries, eq.definitions)
-    rows = [[time, *x, *y, *system.inputs.at(time, system.parameters)] for time, x, y in zip(t, q, v, strict=True)]
-    return np.array([code(row, system.parameters) for row in rows])
-
-
-def drive_forces(system: System, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
-    """Forces that the prescribed motions need, and the rates of those motions, one row per state."""
-    eq = system.equations
-    n, d, m = len(eq.v), len(eq.drives), eq.loop_rows
-    if d == 0:
-        return np.zeros((len(q), 0)), np.zeros((len(q), 0))
-    entries = [x for row in eq.drive_M for x in row] + [*eq.drive_f] + [x for row in eq.drive_G for x in row]
-    values = evaluate(system, [*entries, *(drive.rate for drive in eq.drives)], q, v, t)
-    M = values[:, : d * n].reshape(-1, d, n)
-    f = values[:, d * n : d * n + d]
-    G = values[:, d * n + d : d * n + d + m * d].reshape(len(q), m, d)
-    a, lam = system.accelerations(q, v, t), system.multipliers(q, v, t)
-    forces = np.einsum("kdn,kn->kd", M, a) - f - np.einsum("kmd,km->kd", G, lam)
-    return forces, values[:, -d:]
-
-
-_STENCIL = np.array([-1 / 60, 3 / 20, -3 / 4, 0.0, 3 / 4, -3 / 20, 1 / 60])
-"""Weights of the central difference of order 6 at -3h ... 3h."""
-
-
-def slope(function: Callable[[float], Array], h: float = 2e-3) -> Array:
-    """The derivative of a function of one number at zero, by the central difference of order 6."""
-    return sum(w * np.asarray(function(k * h)) for k, w in zip(range(-3, 4), _STENCIL, strict=True) if w) / h
-
-
-def along_motion(system: System, q: Array, v: Array, t: Array) -> Callable[[float], tuple[Array, Array, Array]]:
-    """The states a little later, to first order: q + s q', v + s v', t + s."""
-    rates, a = system.rates(q, v, t), system.accelerations(q, v, t)
-    return lambda s: (q + s * rates, v + s * a, t + s)
-
-
-WORST_CONDITION = 1e5
-"""States whose equations are conditioned worse are left out of comparisons: rounding is amplified by that much."""
-
-
-def regular(system: System, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Those states at which the equations M v' - G^T lam = f, G v' = c are well conditioned after scaling."""
-    M, G = system.mass_matrix(q, t), system.constraint_jacobian(q, t)
-    keep = [_condition(a, b) < WORST_CONDITION for a, b in zip(M, G, strict=True)]
-    return t[keep], q[keep], v[keep]
-
-
-def _condition(M: Array, G: Array) -> float:
-    scale = np.sqrt(np.where(np.diag(M) > 1e-12, np.diag(M), 1.0))
-    rows = np.linalg.norm(G / scale, axis=1)[:, None]
-    if not np.all(rows > 1e-9):
-        return np.inf
-    slopes = G / scale / rows
-    kkt = np.block([[M / np.outer(scale, scale), slopes.T], [slopes, np.zeros((len(G), len(G)))]])
-    return float(np.linalg.cond(kkt))
