@@ -426,8 +426,15 @@ def test_forces_that_balance_each_other_in_a_redundant_loop_are_found() -> None:
         np.testing.assert_allclose(wrench[0, 3:], 0, atol=1e-12, err_msg=name)
 
 
-def belted(value: str, more: tuple[str, ...] = ()) -> Model:
-    """A parallelogram whose cranks a and c are also coupled; its coupler b stays parallel to x. More cranks beside it."""
+def belted(value: str | None, more: tuple[str, ...] = (), motion: str = "", of: str = "") -> Model:
+    """A parallelogram whose cranks a and c are also coupled; its coupler b stays parallel to x. More cranks beside it.
+
+    Args:
+        value: of the coupling; None for no belt.
+        more: names of further cranks.
+        motion: motion of the joints ``of``.
+        of: joints with prescribed motion, each a letter.
+    """
 
     def at(body: str, x: float) -> dict[str, Any]:
         return {"body": body, "position": [x, 0, 0]}
@@ -439,14 +446,17 @@ def belted(value: str, more: tuple[str, ...] = ()) -> Model:
         {"name": "c", "type": "revolute", "parent": at("ground", 2), "child": "rocker"},
         *({"name": name, "type": "revolute", "parent": at("ground", 5), "child": f"wheel_{name}"} for name in more),
         {"name": "pin", "type": "coincident", "parent": at("coupler", 2), "child": at("rocker", 1)},
-        {"name": "belt", "type": "coupling", "value": value},
+        *([{"name": "belt", "type": "coupling", "value": value}] if value else []),
     ]
+    for joint in joints:
+        joint.update({"motion": motion} if str(joint["name"]) in of else {})
+    start = {"a": 1.0, "b": -1.0, **dict.fromkeys(("c", *more), 1.0)}
     return Model(
         name="belted parallelogram",
         gravity=[0, -9.81, 0],
         bodies=[{"name": name, "mass": 1, "com": [0.5, 0, 0], "inertia": [0.1, 0.1, 0.1]} for name in names],
         joints=joints,
-        initial={"a": 1.0, "b": -1.0, **dict.fromkeys(("c", *more), 1.0)},
+        initial={name: x for name, x in start.items() if name not in of},
     )
 
 
@@ -477,6 +487,21 @@ def test_a_belt_beside_a_loop_that_leaves_it_alone_opens_nothing() -> None:
     ]
     assert np.isfinite(by[0]).all()
     np.testing.assert_allclose(*by, atol=1e-7)
+
+
+@pytest.mark.parametrize("formulation", FINDERS)
+def test_motors_that_a_loop_joins_can_work_against_each_other(formulation: str) -> None:
+    """Both cranks of a parallelogram are driven: only the sum of the torques is known. One motor alone has it all."""
+    one, both = (belted(None, motion="1 + t", of=names) for names in ("a", "ac"))
+    alone = pendula.reactions(pendula.simulate(one, 0.1, samples=3), formulation=formulation)
+    weights = 9.81 * 2 * np.cos(1 + alone.t)  # of both cranks and the coupler, at constant rates
+    np.testing.assert_allclose(alone.motors["a"], weights, atol=1e-9)
+    found = pendula.reactions(pendula.simulate(both, 0.1, samples=3), formulation=formulation)
+    assert np.isnan([found.motors["a"], found.motors["c"]]).all()
+    assert {x.joint for x in found.indeterminate if x.component == "force of its motor"} == {"a", "c"}
+    assert pendula.check(both, states=2).passed
+    with pytest.raises(UsageError, match='the motion "a" is not determined'):
+        pendula.equilibria.trim(belted(None, motion="1", of="ac"), {}, ["a"])
 
 
 @pytest.mark.parametrize("formulation", FINDERS)

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.court.expressions import NOT_COMPARED, ExpressionCheck, check_expressions
 from pendula.analysis.reactions.forces import across_freedoms
 from pendula.analysis.reactions.freedoms import Freedoms
+from pendula.analysis.reactions.motors import undetermined_drives
 from pendula.arguments import read_names
 from pendula.equations.formulations.registry import formulations as known_formulations
 from pendula.library.lookup import model_of
@@ -167,7 +168,9 @@ def _quantities(system: System, t: Array, q: Array, v: Array) -> dict[str, tuple
         mass = system.mass_matrix(q, t).reshape(count, -1)
         found["mass matrix"] = (mass, _size(mass))
     if system.drives:
-        found["force of prescribed motions"] = _against(system.drive_forces(q, v, t), total / max(length, 1.0))
+        open_to_choice = undetermined_drives(system.in_joints.system, joints[0], t, system.parameters)
+        forces = np.where(open_to_choice, 0.0, system.drive_forces(q, v, t))
+        found["force of prescribed motions"] = _against(forces, total / max(length, 1.0))
     found |= _reactions(system, t, *joints, total)
     if system.loop_rows and system.in_joints.same:
         lam = system.multipliers(q, v, t)

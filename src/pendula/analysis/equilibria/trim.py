@@ -15,6 +15,7 @@ from pendula.analysis.equilibria.families import stationary_at
 from pendula.analysis.equilibria.find import force_units
 from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
+from pendula.analysis.reactions.motors import undetermined_drives
 from pendula.arguments import available, read_names, read_table
 from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
@@ -295,6 +296,16 @@ class _Trimming:
                 "  Try: fewer names in solve_for, or more in hold."
             )
 
+    def _refuse_shared(self, drive: int, q: Array) -> None:
+        """Raises UsageError if other motors can share the force of a prescribed motion."""
+        system = self.balance.system
+        if undetermined_drives(system, q[None], np.zeros(1), self.balance.parameters)[0, drive]:
+            raise UsageError(
+                f'the force of the motion "{system.drives[drive].name}" is not determined: closed loops join it to '
+                "other prescribed motions, whose motors can work against each other.\n"
+                "  Try: prescribe fewer motions around the loop."
+            )
+
     def _failure(self, base: Stationary, rest: Array, q: Array) -> NoConvergence:
         n, names = len(self.v), self.balance.system.layout.speeds
         forces = rest[:n] * base.force / base.sizes
@@ -328,6 +339,7 @@ class _Trimming:
         vector[self.asked.inputs] = inputs
         for k in self.asked.drives:
             drive = system.drives[k]
+            self._refuse_shared(k, q)
             forces = system.drive_forces(q, v, 0.0, inputs=vector, parameters=self.balance.parameters)
             kinds = system.model.unit_names
             values[drive.name] = float(forces[k])

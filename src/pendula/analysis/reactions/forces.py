@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.reactions.couplings import coupling_forces
 from pendula.analysis.reactions.freedoms import DEPENDENT, Freedoms
 from pendula.analysis.reactions.limits import near_singular, with_limits
+from pendula.analysis.reactions.motors import motor_forces, motor_unit
 from pendula.arguments import available
 from pendula.equations.derive import cannot
 from pendula.equations.formulations.newton_euler import NewtonEuler
@@ -150,7 +151,8 @@ class Reactions(Tabular):
     points: Array
     """child side's points in world axes (times, joints, 3)"""
     motors: Mapping[str, Array]
-    """prescribed motion -> its drive force or torque over time (for explicit time in a chart: power)"""
+    """prescribed motion -> its drive force or torque over time (for explicit time in a chart: power); nan where
+    indeterminate"""
     motor_units: Mapping[str, str]
     couplings: Mapping[str, Mapping[str, Array]]
     """coupling -> coordinate -> its force or torque on that coordinate over time; nan where indeterminate"""
@@ -261,9 +263,9 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     }
     planar = freedoms.planar and not _loads_across(force, torque, freedoms.length)
     notes = _blank(in_axes, names, axes, freedoms, in_plane=planar)
-    motors, motor_units = _motors(solver, t, q, v, p)
+    motors, motor_units = motor_forces(solver, t, *run.joints, p)
     couplings, kinds = coupling_forces(solver.in_joints.system, *run.joints, t, p)
-    notes += _undetermined(couplings)
+    notes += (*_undetermined_motors(motors), *_undetermined(couplings))
     units = solver.model.unit_names
     return Reactions(
         t=t,
@@ -355,30 +357,12 @@ def _undetermined(couplings: Mapping[str, Mapping[str, Array]]) -> tuple[Indeter
     )
 
 
-def _motors(system: System, t: Array, q: Array, v: Array, parameters: Array) -> tuple[dict[str, Array], dict[str, str]]:
-    """The drive force or torque of every prescribed motion, and its unit."""
-    drives = system.drives
-    if not drives:
-        return {}, {}
-    values = system.drive_forces(q, v, t, parameters=parameters)
-    names = [motor_name(drive.name) for drive in drives]
-    return (
-        {name: values[:, k] for k, name in enumerate(names)},
-        {name: motor_unit(drive.kind, system.model.unit_names) for name, drive in zip(names, drives, strict=True)},
+def _undetermined_motors(motors: Mapping[str, Array]) -> tuple[Indeterminate, ...]:
+    """The drive forces that the equations leave open."""
+    why = "closed loops join this prescribed motion to others, and their motors can work against each other"
+    return tuple(
+        Indeterminate(name, "force of its motor", why) for name, values in motors.items() if np.isnan(values).any()
     )
-
-
-def motor_unit(kind: str, units: Units) -> str:
-    """The unit of a generalized force on a coordinate of a kind, such as the drive force of a prescribed motion."""
-    return {"angle": units.torque, "length": units.force, "time": f"{units.energy}/{units.time}"}.get(kind, "")
-
-
-def motor_name(drive: str) -> str:
-    """A readable name: the coordinate, or the joint with the axis along which its ground point moves."""
-    owner, sign, what = drive.partition("__")
-    if not sign:
-        return drive
-    return f"{owner}: explicit time" if what.startswith("clock") else f"{owner}: moved along {what}"
 
 
 def _largest(t: Array, size: Array) -> tuple[float | None, float | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import symengine as se
 
-from pendula.analysis.reactions.forces import motor_name, motor_unit
+from pendula.analysis.reactions.motors import motor_name, motor_unit
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.equations.tape import is_zero

@@ -58,8 +58,11 @@ def _clean(value: float, floor: float) -> float:
 
 
 def _motors(found: Reactions) -> str:
-    rows = []
+    rows: list[list[Any]] = []
     for name, values in found.motors.items():
+        if not np.all(np.isfinite(values)):
+            rows.append([name, "not determined", None, None, found.motor_units[name]])
+            continue
         k = int(np.argmax(np.abs(values)))
         rows.append([name, float(values.min()), float(values.max()), float(found.t[k]), found.motor_units[name]])
     return table(rows, ["prescribed motion needs", "least", "most", f"largest at [{found.units.time}]", "unit"])
@@ -90,14 +93,14 @@ def reaction_notes(found: Reactions) -> list[str]:
     if found.couplings:
         notes.append(
             "A coupling acts inside the joints whose coordinates it uses: its generalized force on each coordinate is "
-            "listed, and the forces in the joints do not contain it."
+            "listed, and the forces in the joints do not contain it, except along prescribed motions."
         )
     groups: dict[str, dict[str, list[str]]] = {}
     for item in found.indeterminate:
         component, _, axes = item.component.partition(", ")
-        if axes.startswith("world"):
+        if not axes.startswith("body"):
             groups.setdefault(item.why, {}).setdefault(item.joint, []).append(component)
     for why, joints in groups.items():
         parts = "; ".join(f"{joint}: {', '.join(components)}" for joint, components in joints.items())
-        notes.append(f"Not determined, in world axes: {parts}. Why: {why}.")
+        notes.append(f"Not determined (vectors in world axes): {parts}. Why: {why}.")
     return notes
