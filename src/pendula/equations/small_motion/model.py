@@ -63,7 +63,7 @@ class SymbolicModel:
     def equations(self) -> tuple[ToldEquation, ...]:
         """Every equation of motion (and constraint) term by term: kept, linearized or dropped, and why.
 
-        Long equations take minutes, far longer than the matrices.
+        Long equations can take far longer than the matrices.
         """
         told: tuple[ToldEquation, ...] = _or_raise(self._equations)
         return told
