@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -312,3 +313,35 @@ def test_an_input_of_the_run_goes_with_an_expression_of_time_in_the_model(engine
         np.abs(end(line) - end(pendula.simulate(system, 2, inputs={"F": "t/2"}, initial_state=START, tol=TOL))).max()
         < CLOSE
     )
+
+
+SERIES = pendula.Signal([0, 0.5, 1], [0, 5, -5])
+
+
+def push(t: float, state: pendula.State) -> float:
+    """A function that pickle knows by its name."""
+    return 5.0 * t - float(state["x"])
+
+
+@pytest.mark.parametrize("given", [{"formulation": "kane"}, {"formulation": "maximal"}, {"engine": "recursive"}])
+@pytest.mark.parametrize("value", [SERIES, push, pendula.Sampled(push, every=0.1), pendula.Sampled("5*t - x", every=0.1)])
+def test_a_pickled_run_keeps_its_inputs(given: dict[str, str], value: Any) -> None:
+    run = pendula.simulate(pendula.compile_system("cart-pole", **given), 1.0, inputs={"F": value}, samples=5)
+    again = pickle.loads(pickle.dumps(run))
+    np.testing.assert_array_equal(again["F"], run["F"])
+    np.testing.assert_array_equal(again.accelerations, run.accelerations)
+    joints = again.system.in_joints.system  # the same motion in the coordinates of the joints
+    in_joints = joints.inputs.rows(run.t, None, joints.parameters, run.joints)[:, 0]
+    np.testing.assert_allclose(in_joints, run["F"], rtol=0, atol=1e-12)
+    assert np.ptp(run["F"]) > 0.5
+
+
+def test_a_function_that_cannot_be_pickled_is_missed_only_where_it_is_needed() -> None:
+    plain = pendula.simulate("cart-pole", 1.0, inputs={"F": lambda t, state: 5 * t}, samples=5)
+    again = pickle.loads(pickle.dumps(plain))
+    np.testing.assert_array_equal(again.q, plain.q)
+    with pytest.raises(ComputationError, match="of F was not pickled with the run"):
+        again.system.accelerations(again.q[-1], again.v[-1], 1.0)
+    sampled = pendula.Sampled(lambda t, state: 5 * t, every=0.1)
+    run = pendula.simulate("cart-pole", 1.0, inputs={"F": sampled}, samples=5)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(run))["F"], run["F"])  # from its samples

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from pendula.model.expressions.expression import Expression, parse
 from pendula.model.model import Model
 from pendula.system.code.programs import inputs_in_time
 from pendula.system.layout import Array, Layout
+
+if TYPE_CHECKING:
+    from pendula.system.system import System
 
 
 class Inputs(ABC):
@@ -39,6 +42,11 @@ class Inputs(ABC):
     @abstractmethod
     def in_time(self) -> tuple[tuple[Any, Any], ...]:
         """Inputs of the model that depend on time, as pairs (symbol, expression)."""
+
+    @property
+    @abstractmethod
+    def handed_on(self) -> Callable[[System], System]:
+        """A function that gives these inputs to another system of the same model; it can be pickled."""
 
     @abstractmethod
     def constant(self, parameters: Array) -> Array:
@@ -76,6 +84,16 @@ class Inputs(ABC):
         """
 
 
+def unchanged(system: System) -> System:
+    """The system as it is."""
+    return system
+
+
+def made_again(make: Callable[..., System], given: tuple[Any, ...], hand_on: Callable[[System], System]) -> System:
+    """A pickled system: made by ``make(*given)``, with the inputs that it had."""
+    return hand_on(make(*given))
+
+
 @final
 class ModelInputs(Inputs):
     """The inputs of one model, whose values are expressions of parameters and perhaps of time."""
@@ -98,6 +116,11 @@ class ModelInputs(Inputs):
     def in_time(self) -> tuple[tuple[Any, Any], ...]:
         """Inputs of the model that depend on time, as pairs (symbol, expression)."""
         return inputs_in_time(self._model)
+
+    @property
+    def handed_on(self) -> Callable[[System], System]:
+        """A function that returns the system as it is: every system has the inputs of its model."""
+        return unchanged
 
     @cached_property
     def _expressions(self) -> list[Expression]:

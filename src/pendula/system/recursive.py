@@ -21,7 +21,7 @@ from pendula.system.code.programs import Compiled, Programs, inputs_in_time, pre
 from pendula.system.constraints import Constraints
 from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved
 from pendula.system.in_joints import InJoints
-from pendula.system.inputs import Inputs, ModelInputs
+from pendula.system.inputs import Inputs, ModelInputs, made_again
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import inverse_matrix, turnings_of
@@ -86,7 +86,8 @@ class RecursiveSystem(System):
         self.loop_rows, self.constraint_names = self.constraints.rows, self.constraints.names
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(RecursiveSystem, symbolic_terms=self.symbolic_terms), (self.model,)
+        make = partial(RecursiveSystem, symbolic_terms=self.symbolic_terms)
+        return made_again, (make, (self.model,), self.inputs.handed_on)
 
     def with_inputs(self, inputs: Inputs) -> RecursiveSystem:
         """The same compiled mechanism with other inputs."""

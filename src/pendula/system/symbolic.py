@@ -20,7 +20,7 @@ from pendula.system.code.programs import Compiled, Programs
 from pendula.system.constraints import Constraints, SparseValues
 from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, check_solved
 from pendula.system.in_joints import InJoints
-from pendula.system.inputs import Inputs, ModelInputs
+from pendula.system.inputs import Inputs, ModelInputs, made_again
 from pendula.system.layout import Array, Layout
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
@@ -80,9 +80,10 @@ class SymbolicSystem(System):
 
     def __reduce__(self) -> tuple[Any, ...]:
         by_bodies = self.tree is not None
+        make: tuple[Any, ...] = partial(SymbolicSystem, by_bodies=by_bodies), (self._equations,)
         if self._derived:
-            return _derived_again, (self.model, self.formulation, by_bodies)
-        return partial(SymbolicSystem, by_bodies=by_bodies), (self._equations,)
+            make = _derived_again, (self.model, self.formulation, by_bodies)
+        return made_again, (*make, self.inputs.handed_on)
 
     def with_inputs(self, inputs: Inputs) -> SymbolicSystem:
         """The same compiled mechanism with other inputs."""
@@ -110,9 +111,9 @@ class SymbolicSystem(System):
         return InJoints(self, self._joint_layout, (lambda: self._joint_system) if self._equations.nodes else None)
 
     @cached_property
-    def _joint_system(self) -> SymbolicSystem:
+    def _joint_system(self) -> System:
         """The same mechanism in the joints' coordinates, if these equations are in maximal coordinates."""
-        return SymbolicSystem(derive(self.model))
+        return self.inputs.handed_on(SymbolicSystem(derive(self.model)))
 
     # -- callbacks for steppers -----------------------------------------------------------------
 

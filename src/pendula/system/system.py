@@ -142,7 +142,7 @@ class System(Displayed, ABC):
 
     @abstractmethod
     def with_inputs(self, inputs: Inputs) -> System:
-        """The same compiled mechanism with other inputs. Pickled, it is again the system with the model's inputs."""
+        """The same compiled mechanism with other inputs, which are pickled with it."""
 
     # -- evaluations ----------------------------------------------------------------------------
 

@@ -299,12 +299,14 @@ def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches)
 
 
 def _solver(system: System, formulation: str | None) -> System:
-    """A system of the same model whose formulation derives the joint wrenches."""
+    """A system of the same model, with the inputs of the run, whose formulation derives the joint wrenches."""
     own = system.formulation if system.equations.transmitted else NewtonEuler.name
     name = own if formulation is None else formulation
     if not formulation_named(name).support.joint_forces:
         raise cannot(name, "joint_forces")
-    return system if system.equations.formulation == name else compile_system(system.model, name)
+    if system.equations.formulation == name:
+        return system
+    return system.inputs.handed_on(compile_system(system.model, name))
 
 
 def _loads_across(force: Array, torque: Array, length: float) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -46,6 +47,15 @@ class Law:
     function: Callable[..., Any] | None = None
     sampled: Sampled | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A function that cannot be pickled is left behind; its values at samples of the run are kept."""
+        kept = {each.name: getattr(self, each.name) for each in fields(self)}
+        if self.function is None or _can_be_pickled((self.function, self.sampled)):
+            return kept
+        absent = _LeftBehind(self.names)
+        sampled = None if self.sampled is None else replace(self.sampled, law=absent)
+        return kept | {"function": absent, "sampled": sampled}
+
     @property
     def remembers(self) -> bool:
         """Whether the function has a memory."""
@@ -61,6 +71,28 @@ class Law:
         if values.size != len(self.names):
             raise UsageError(f"it returned {values.size} numbers for {len(self.names)} inputs")
         return [float(x) for x in values]
+
+
+def _can_be_pickled(what: Any) -> bool:
+    try:
+        pickle.dumps(what)
+    except Exception:  # objects of users raise whatever they like
+        return False
+    return True
+
+
+@final
+@dataclass(frozen=True)
+class _LeftBehind:
+    """Stands for a Python function that could not be pickled with its run."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, *_: Any) -> Any:
+        raise UsageError(
+            f"the function of {', '.join(self.names)} was not pickled with the run, because pickle only takes "
+            "functions of a module by their names. Try: a function that is defined at the top of a module, or a text"
+        )
 
 
 @dataclass
@@ -111,6 +143,11 @@ class RunInputs(Inputs):
     def in_time(self) -> tuple[tuple[Any, Any], ...]:
         """Inputs of the model that depend on time, as pairs (symbol, expression)."""
         return self._model.in_time
+
+    @property
+    def handed_on(self) -> Callable[[System], System]:
+        """A function that gives these inputs, with what controllers did in the run, to another system of the model."""
+        return partial(_with_inputs_of_another, self.signals, self.laws, self.records)
 
     def constant(self, parameters: Array) -> Array:
         """Values of the model's constant inputs; zeros for those that depend on time."""
@@ -251,6 +288,15 @@ def snapped(times: Array, to: Array) -> Array:
 def with_run_inputs(system: System, signals: Mapping[str, Signal], laws: Sequence[Law] = ()) -> System:
     """The same compiled mechanism with inputs that a run evaluates."""
     return system.with_inputs(RunInputs(system, signals, laws))
+
+
+def _with_inputs_of_another(
+    signals: Mapping[str, Signal], laws: Sequence[Law], records: Mapping[int, Record], system: System
+) -> System:
+    """A system with the inputs of a run of the same model, perhaps in other coordinates."""
+    inputs = RunInputs(system, signals, laws)
+    inputs.records = dict(records)
+    return system.with_inputs(inputs)
 
 
 class Feed:
