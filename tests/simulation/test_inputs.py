@@ -324,7 +324,9 @@ def push(t: float, state: pendula.State) -> float:
 
 
 @pytest.mark.parametrize("given", [{"formulation": "kane"}, {"formulation": "maximal"}, {"engine": "recursive"}])
-@pytest.mark.parametrize("value", [SERIES, push, pendula.Sampled(push, every=0.1), pendula.Sampled("5*t - x", every=0.1)])
+@pytest.mark.parametrize(
+    "value", [SERIES, push, pendula.Sampled(push, every=0.1), pendula.Sampled("5*t - x", every=0.1)]
+)
 def test_a_pickled_run_keeps_its_inputs(given: dict[str, str], value: Any) -> None:
     run = pendula.simulate(pendula.compile_system("cart-pole", **given), 1.0, inputs={"F": value}, samples=5)
     again = pickle.loads(pickle.dumps(run))
