@@ -13,6 +13,7 @@ from pendula.interrupts import PressedAgain
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as CODES
+from pendula.numerics.steppers.first_use import use_lockstep
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
@@ -23,7 +24,7 @@ from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts, row_of, rows_of, sharing_parameters
 from pendula.simulation.trajectory import relative_drift
 from pendula.simulation.within import Starting, Within
-from pendula.system.lanes import LaneDynamics, bind_lanes
+from pendula.system.lanes import LaneDynamics, bind_lanes, has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.switches.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
 from pendula.system.system import System, has_gaps
@@ -118,6 +119,13 @@ class Job:
         for run in failures:
             arrays["code"][run] = _BAD_START if run in bad else _NOT_STARTED
         return found
+
+    def make_ready(self, chunk: Chunk) -> None:
+        """Compiles what chunks like this one need: once, for all processes that are forked afterwards."""
+        if has_lane_program(self._system):
+            self.bound(chunk.parameters[:1])
+        if not chunk.settings.stepper.series:
+            use_lockstep()
 
     def bound(self, table: Array) -> LaneDynamics:
         """The equations in lanes for some parameters; cached for one set."""

@@ -28,7 +28,6 @@ from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
 from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.entry import AnySystem, system_of
-from pendula.system.lanes import has_lane_program
 from pendula.system.layout import Array, State
 from pendula.system.system import System
 from pendula.words import counted
@@ -256,8 +255,7 @@ def _results(
                 return
             before += len(chunk.starts)
         return
-    if has_lane_program(system):
-        job.bound(chunks[0].parameters[:1])  # compiled once, before processes are forked
+    job.make_ready(chunks[0])
     remake = (Job, (system,))  # a system is sent as its recipe
     report = (lambda ended: on_progress(ended, runs)) if on_progress is not None else (lambda ended: None)
     for _, found in run_chunks(job, remake, chunks, workers, report):
