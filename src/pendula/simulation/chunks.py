@@ -13,7 +13,7 @@ from pendula.interrupts import PressedAgain
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as CODES
-from pendula.numerics.steppers.first_use import use_lockstep
+from pendula.numerics.steppers.first_use import load_lockstep
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation.beginning import energy_size
@@ -122,10 +122,11 @@ class Job:
 
     def make_ready(self, chunk: Chunk) -> None:
         """Compiles what chunks like this one need: once, for all processes that are forked afterwards."""
-        if has_lane_program(self._system):
+        system = self._system
+        if has_lane_program(system):
             self.bound(chunk.parameters[:1])
         if not chunk.settings.stepper.series:
-            use_lockstep()
+            load_lockstep(chunk.samples.size > 0, chunk.within is not None, has_gaps(system) or can_switch(system))
 
     def bound(self, table: Array) -> LaneDynamics:
         """The equations in lanes for some parameters; cached for one set."""

@@ -13,7 +13,7 @@ BATCH = record_dtype(
         sources weights nodes terms columns
         bounds atol atol_rows start data data_rows column columns_of_data breaks breaks_rows breaks_each
         sample_t sample_y end_y results lanes rows y zero absolute energy contexts given onto ahead fraction entered
-        next_run ended idle passes code
+        fill store watch correct next_run ended idle passes code
     """,
 )
 """The record of a batch of runs.
@@ -29,8 +29,9 @@ between runs, and ``column`` (``columns_of_data``, 8): its copy for the lanes; `
 ``breaks_each``), padded with infinities. Results: ``sample_y`` (runs, samples, n), ``end_y`` (runs, n), ``results``
 (:data:`RESULT`). ``lanes`` is :data:`LANE_FIELDS`; ``rows`` (rows, n + 1, 8) has the layout of one run, with eight
 numbers in place of one; ``y``, ``zero`` and ``absolute`` are (n, 8), ``energy`` (2, 8), ``contexts`` (8) those of the
-projection, which reads ``given`` and writes ``onto``; ``ahead``, ``fraction`` and ``entered`` (8) are scratch. Last,
-the progress of the batch; ``code`` is the argument of functions that numba would otherwise compile for each code.
+projection, which reads ``given`` and writes ``onto``; ``ahead``, ``fraction`` and ``entered`` (8) are scratch. Then
+functions that the loop calls (:func:`pendula.numerics.ensemble.lockstep.helpers`). Last, the progress of the batch;
+``code`` is the argument of functions that numba would otherwise compile for each code.
 """
 
 LANE_FIELDS = (

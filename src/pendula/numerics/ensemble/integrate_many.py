@@ -17,7 +17,7 @@ from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.ensemble.batch import BATCH, EACH, RESULT
 from pendula.numerics.ensemble.lane_records import lane_memory
-from pendula.numerics.ensemble.lockstep import advance, write_down
+from pendula.numerics.ensemble.lockstep import advance, helpers, write_down
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers import run as codes
@@ -163,10 +163,11 @@ def integrate_many(
     runs, n = start.shape
     checks.check_settings(rtol, quadratures, n, max_steps, None, max_step)
     samples = checks.checked_samples(sample_times, t0, t_end, 1.0)
-    given = lanes or LaneSetup.nothing()
+    given, breaks = lanes or LaneSetup.nothing(), _checked_breaks(breakpoints, runs, t0, t_end)
     batch = _batch(
-        start, t0, t_end, rtol, _tolerances(atol, runs, n), tableau, samples, given,
-        _checked_breaks(breakpoints, runs, t0, t_end), bounds=_checked_bounds(bounds, n),
+        start, t0, t_end, rtol, _tolerances(atol, runs, n), tableau, samples, given, breaks,
+        bounds=_checked_bounds(bounds, n),
+        **helpers(samples.size > 0, bounds is not None, project != 0 or breaks.shape[1] > 1),
         rhs=rhs.address, rhs_context=rhs.context,
         measure=energies.address if energies else 0, measure_context=energies.context if energies else 0,
         project=project, contexts=(given.column[project_row] if project else np.zeros(LANES)).view(np.int64),

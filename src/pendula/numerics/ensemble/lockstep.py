@@ -8,7 +8,7 @@ calls of :func:`advance`.
 
 import numpy as np
 
-from pendula.numerics.compiled.jit import compiled, compiled_part
+from pendula.numerics.compiled.jit import CompiledCallback, compiled, compiled_callback, compiled_part
 from pendula.numerics.compiled.native import call_native, doubles_at, integers_at
 from pendula.numerics.ensemble.batch import all_lanes_at, batch_at, each_lane_at
 from pendula.numerics.ensemble.bounds import watch_bounds
@@ -233,7 +233,7 @@ def _on_break(batch, l):
 
 
 @compiled_part
-def _correct(batch):
+def _corrected(batch):
     """Project the new states, and evaluate derivatives again after that and after breakpoints.
 
     Row ``fresh`` then holds the first derivative of the next step.
@@ -344,31 +344,70 @@ def _keep_samples(batch):
             expect_sample(batch, l, ahead[l])
 
 
+@compiled_callback(allocates=False)
+def _fill(out, inp, context):
+    """Put waiting runs into idle lanes."""
+    fill(batch_at(context))
+
+
+@compiled_callback(allocates=False)
+def _watch(out, inp, context):
+    """Find when lanes leave their bounds."""
+    watch_bounds(batch_at(context))
+
+
+@compiled_callback(allocates=False)
+def _store(out, inp, context):
+    """Write the samples inside the steps of all lanes."""
+    _store_samples_inside(batch_at(context))
+
+
+@compiled_callback(allocates=False)
+def _correct(out, inp, context):
+    """Project the new states; evaluate derivatives again."""
+    _corrected(batch_at(context))
+
+
+def helpers(samples: bool, bounds: bool, corrected: bool) -> dict[str, int]:
+    """Addresses of the functions that :func:`advance` calls by their names in the batch; 0 for those not needed.
+
+    They are compiled separately from the loop: while another process compiles that, and rare ones only if needed.
+
+    Args:
+        samples: there are samples.
+        bounds: runs end at bounds.
+        corrected: states are projected, or there are breakpoints.
+    """
+    wanted: dict[str, tuple[CompiledCallback, bool]] = {
+        "fill": (_fill, True), "store": (_store, samples), "watch": (_watch, bounds), "correct": (_correct, corrected)
+    }  # fmt: skip
+    return {name: function.address if needed else 0 for name, (function, needed) in wanted.items()}
+
+
 @compiled(allocates=False)
 def advance(address, passes):
     """Take a number of steps in all lanes; True if all runs have ended."""
     if passes == 0:
         return False
     batch = batch_at(address)
-    corrected = batch.project != 0 or batch.breaks_each > 1
-    derivative = batch.fresh if corrected else batch.stages
+    derivative = batch.fresh if batch.correct != 0 else batch.stages
     for _ in range(passes):
         if batch.ended == batch.runs:
             return True
         while batch.idle > 0 and batch.next_run < batch.runs:
-            fill(batch)
+            call_native(batch.fill, 0, 0, address)
         _plan(batch)
         _stages(batch)
         _judge(batch)
         batch.passes += 1
-        if batch.bounds != 0:
-            watch_bounds(batch)
+        if batch.watch != 0:
+            call_native(batch.watch, 0, 0, address)
         lanes = all_lanes_at(batch.lanes)
         sampled = any_lane((lanes.active * lanes.accept > 0.0) & (lanes.sample_at < lanes.t_new))
         if sampled:
-            _store_samples_inside(batch)
-        if corrected:
-            _correct(batch)
+            call_native(batch.store, 0, 0, address)
+        if batch.correct != 0:
+            call_native(batch.correct, 0, 0, address)
         if sampled:
             _keep_samples(batch)
         _commit(batch, derivative)
@@ -378,7 +417,9 @@ def advance(address, passes):
 
 @compiled(allocates=False)
 def write_down(address):
-    """Store the current states of unfinished runs, if a batch is stopped early."""
+    """Store the current states of unfinished runs, if a batch is stopped early; nothing at address 0."""
+    if address == 0:
+        return
     batch = batch_at(address)
     for l in range(LANES):
         if each_lane_at(batch.lanes).run[l] >= 0:

@@ -28,3 +28,12 @@ def use_lockstep() -> None:
     from pendula.numerics.ensemble.lockstep import advance
 
     advance(0, 0)
+
+
+def load_lockstep(samples: bool, bounds: bool, corrected: bool) -> None:
+    """Compiles or loads all that the loop of eight runs needs; the loop last, since another process may be at it."""
+    from pendula.numerics.ensemble.lockstep import helpers, write_down
+
+    helpers(samples, bounds, corrected)
+    write_down(0)
+    use_lockstep()
