@@ -128,3 +128,34 @@ def test_another_process_compiles_what_is_expected_once_a_kernel_is_missing(tmp_
         "value 3.0 loaded 1",
     ]
     assert lines_of(TWO_PROCESSES, str(tmp_path), **folder) == ["workers 0", "workers 0 queue", "value 3.0 loaded 1"]
+
+
+MORE = """
+@compiled
+def four(x): return x + 4.0
+@compiled
+def five(x): return x + 5.0
+def use_four():
+    four(0.0)
+    Path(__file__).with_name("go").touch()
+def use_five(): five(0.0)
+"""
+
+WHILE_WAITING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import small_kernels as k
+from pendula.numerics.compiled import ahead
+ahead._cores = lambda: 2
+ahead.PATIENCE = 60.0
+names = "two", "three", "four", "five"
+ahead.compile_ahead(*(ahead.Ahead(f"small_kernels:{name}", f"small_kernels:use_{name}") for name in names))
+print("finished", ahead.wait_for(k.two.py_func), "here", *(name for name in names if getattr(k, name).signatures))
+"""
+
+
+def test_while_it_waits_for_a_kernel_this_process_compiles_the_last_of_a_long_queue(tmp_path):
+    """The first kernel is finished only when the fourth has been compiled, which is after it in the queue."""
+    (tmp_path / "small_kernels.py").write_text(SMALL + MORE)
+    folder = {"PENDULA_CACHE_DIR": str(tmp_path / "kernels"), "PENDULA_COMPILE_AHEAD": "1"}
+    assert lines_of(WHILE_WAITING, str(tmp_path), **folder) == ["finished True here four five"]

@@ -28,6 +28,7 @@ from pendula.simulation.within import read_within
 from pendula.simulation.workers import run_chunks
 from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.entry import AnySystem, system_of
+from pendula.system.first_use import expect_many_motions
 from pendula.system.layout import Array, State
 from pendula.system.system import System
 from pendula.words import counted
@@ -104,6 +105,7 @@ def simulate_many(
         >>> len(runs), runs.ok.all(), bool(runs.energy_drift.max() < 1e-6)
         (20, np.True_, True)
     """
+    expect_many_motions(stepper)
     begun = time.perf_counter()
     system = system_of(system, "simulate_many")
     if inputs:

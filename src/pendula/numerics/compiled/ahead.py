@@ -8,7 +8,8 @@ Numba compiles one function at a time in a process. Two calls let other processe
 
 The other process takes kernels from a queue and writes their machine code to disk
 (:mod:`pendula.numerics.compiled.kernel_files`). When this process needs a kernel that the other one is compiling, it
-waits; one that is still in the queue it withdraws and compiles here. This only saves time: without a second core,
+waits, and meanwhile compiles the last ones of a long queue here; one that is still in the queue it withdraws and
+compiles here. This only saves time: without a second core,
 without a disk cache, or if such a process fails, the process that needs a kernel compiles it.
 
 ``PENDULA_COMPILE_AHEAD=0`` turns it off.
@@ -40,6 +41,7 @@ IDLE = (
     30.0 if os.name == "posix" else 0.5
 )  # seconds after which a worker without work ends; only then ``poll`` hears it
 MOST_WORKERS = 4
+LEFT_TO_WORKER = 2  # kernels: while this process waits for the first of a longer queue, it compiles the last ones
 
 ADD, WITHDRAW = "add", "withdraw"  # orders to a worker: a line [order, kernel, by] of JSON each
 
@@ -68,7 +70,7 @@ class _Worker:
     """A process that compiles, its kernels, and its progress."""
 
     process: subprocess.Popen[bytes]
-    kernels: list[str] = field(default_factory=list)
+    kernels: dict[str, Ahead] = field(default_factory=dict)
     said: bytes = b""
     started: set[str] = field(default_factory=set)
     finished: set[str] = field(default_factory=set)
@@ -80,13 +82,13 @@ class _Worker:
 
     def add(self, job: Ahead) -> None:
         """Puts a kernel at the end of its queue."""
-        self.kernels.append(job.kernel)
+        self.kernels[job.kernel] = job
         self._order(ADD, job.kernel, job.by)
 
-    def withdraw(self, kernel: str) -> None:
+    def withdraw(self, kernel: str) -> Ahead:
         """Takes a kernel out of its queue."""
-        self.kernels.remove(kernel)
         self._order(WITHDRAW, kernel, "")
+        return self.kernels.pop(kernel)
 
     def _order(self, *order: str) -> None:
         pipe = self.process.stdin
@@ -251,7 +253,11 @@ def wait_for(function: Callable[..., Any]) -> bool:
         worker.withdraw(name)  # it is busy with another kernel: compile this one here
         return False
     while name not in worker.finished and time.monotonic() < latest:
-        worker.listen(1.0)
+        if len(worker.pending) > LEFT_TO_WORKER:
+            _compile(worker.withdraw(worker.pending[-1]))
+            worker.listen(0.0)
+        else:
+            worker.listen(1.0)
     return name in worker.finished
 
 
@@ -270,7 +276,7 @@ def work_off(to_load: list[tuple[str, str]]) -> None:
         extensions.load_extension(path or module)
     orders: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()
     threading.Thread(target=_read_orders, args=(orders,), daemon=True).start()
-    waiting: dict[str, str] = {}
+    waiting: dict[str, Ahead] = {}
     while True:
         try:
             order = orders.get(timeout=0.0 if waiting else IDLE)
@@ -278,13 +284,15 @@ def work_off(to_load: list[tuple[str, str]]) -> None:
             if not waiting:
                 return
             kernel = next(iter(waiting))
-            _compile(kernel, waiting.pop(kernel))
+            _say(f"start {kernel}")
+            _compile(waiting.pop(kernel))
+            _say(f"finish {kernel}")
             continue
         if order is None:
             return
         what, kernel, by = order
         if what == ADD:
-            waiting[kernel] = by
+            waiting[kernel] = Ahead(kernel, by)
         else:
             waiting.pop(kernel, None)
 
@@ -295,17 +303,16 @@ def _read_orders(orders: queue.SimpleQueue[list[str] | None]) -> None:
     orders.put(None)
 
 
-def _compile(kernel: str, by: str) -> None:
-    _say(f"start {kernel}")
+def _compile(job: Ahead) -> None:
+    """Compiles a kernel in this process; if that fails, its first use will."""
     with contextlib.suppress(Exception):
-        target = found_at(kernel)
+        target = found_at(job.kernel)
         if _on_disk(target):
             pass
-        elif by:
-            found_at(by)()
+        elif job.by:
+            found_at(job.by)()
         else:
             _ = target.address
-    _say(f"finish {kernel}")
 
 
 def _say(text: str) -> None:
