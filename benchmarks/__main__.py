@@ -14,7 +14,7 @@ from benchmarks.measure import one_core
 from benchmarks.report import Report, environment
 
 NAMES = (
-    *("forward", "jacobian", "linearization", "work_precision", "ensemble", "memory", "first_call"),
+    *("forward", "jacobian", "linearization", "work_precision", "ensemble", "memory", "first_call", "commands"),
     *("derivation", "ball_joints", "simulation", "maximal", "taylor", "compile_backend"),
 )
 PAGE = Path(__file__).resolve().parent.parent / "docs"

@@ -18,6 +18,7 @@ TITLES = {
     "ensemble": "Ensembles",
     "memory": "Memory",
     "first_call": "The first call",
+    "commands": "Commands",
     "derivation": "Derivation",
     "ball_joints": "Ball joints",
     "simulation": "The 10-link run by SciPy and SymPy",
