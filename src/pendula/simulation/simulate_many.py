@@ -13,6 +13,7 @@ import numpy as np
 
 from pendula.errors import NotSupported, UsageError, WorkerDied
 from pendula.interrupts import Interrupt
+from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers import checks
 from pendula.outcome import Outcome
 from pendula.parallel.processes import available_cores
@@ -35,6 +36,7 @@ from pendula.words import counted
 
 FEWEST = 64  # smallest chunk, so that lanes are mostly busy
 MOST = 1024
+EACH = 6  # chunks per worker: fewer leave some idle at the end; every chunk ends with half-empty lanes
 BY_RUN = 10  # numbers that are kept of every run besides its states
 SMALL = 256  # fewer runs use one process
 
@@ -235,7 +237,7 @@ def _worker_count(workers: int | None, runs: int) -> int:
 def _chunk_size(runs: int, workers: int, samples: int, system: System) -> int:
     row = 8 * (samples + 2) * (len(system.layout.coordinates) + len(system.layout.speeds) + 1)
     fitting = max(8, int(CHUNK_BYTES / row))
-    fair = max(FEWEST, min(MOST, -(-runs // (12 * workers))))  # small chunks balance the load
+    fair = max(FEWEST, min(MOST, -(-runs // (EACH * workers * LANES)) * LANES))
     return min(fitting, fair if workers > 1 else MOST)
 
 
