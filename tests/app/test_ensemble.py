@@ -44,3 +44,9 @@ def test_runs_that_stop_early_are_counted(pendula):
     result = pendula(*CHAIN, "--vary", "theta1=1:3", "--max-steps", "5")
     assert result.code == 1
     assert "30  stopped: the allowed number of steps" in result.out
+
+
+def test_a_bad_number_of_processes_names_the_option(pendula):
+    result = pendula(*CHAIN, "--vary", "theta1=1:3", "--workers", "0")
+    assert result.code == 2
+    assert "--workers must be a positive integer, found 0" in result.err

@@ -285,6 +285,7 @@ _EQUIVALENTS = (
     ("linearize_motions(...), which holds", '"pendula linearize MODEL --hold TIME", which holds'),
     ("solve_for", "--solve"),
     ("in hold", "in --hold"),
+    ("workers must be", "--workers must be"),
 )
 """Arguments and functions in messages of the library, and their command-line equivalents."""
 
