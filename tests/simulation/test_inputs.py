@@ -178,6 +178,18 @@ def test_events_and_rejected_steps_do_not_disturb_samples() -> None:
     assert plain.predictability is not None  # a part of the run is done again, with its samples
 
 
+def test_runs_of_one_system_do_not_share_what_controllers_did() -> None:
+    """A second run of the system of a first one has its own samples, and leaves those of the first."""
+    given = {"F": pendula.Sampled("-5*x - 3*x_dot", every=0.05)}
+    first = pendula.simulate(PLAIN, 1.0, inputs=given, initial_state={"x": 1.0, "theta": 0.0})
+    force = first["F"]
+    second = pendula.simulate(first.system, 1.0, initial_state={"x": -2.0, "theta": 0.0})
+    alone = pendula.simulate(PLAIN, 1.0, inputs=given, initial_state={"x": -2.0, "theta": 0.0})
+    np.testing.assert_array_equal(second["F"], alone["F"])
+    np.testing.assert_array_equal(end(second), end(alone))
+    np.testing.assert_array_equal(first["F"], force)
+
+
 def test_kinds_of_inputs_mix() -> None:
     model = pendula.library.cart_pole()
     model = model.with_changes(
