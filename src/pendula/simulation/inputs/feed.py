@@ -312,11 +312,11 @@ def replayed(system: System) -> System:
 
 
 def _with_inputs_of_another(
-    signals: Mapping[str, Signal], laws: Sequence[Law], records: Mapping[int, Record], system: System
+    signals: Mapping[str, Signal], laws: Sequence[Law], records: dict[int, Record], system: System
 ) -> System:
     """A system with the inputs of a run of the same model, perhaps in other coordinates."""
     inputs = RunInputs(system, signals, laws)
-    inputs.records = dict(records)
+    inputs.records = records
     return system.with_inputs(inputs)
 
 
@@ -330,7 +330,7 @@ class Feed:
         inputs = system.inputs
         assert isinstance(inputs, RunInputs)
         self._inputs, self._system, self._vector, self._span = inputs, system, vector, span
-        self._known = inputs.records if again else {}
+        self._known = dict(inputs.records) if again else {}
         self.records: dict[int, Record] = {}
         n = len(system.layout.coordinates) + len(system.layout.speeds)
         self._n, self._kept = n, list[Any]()
@@ -367,7 +367,9 @@ class Feed:
 
     def keep_records(self) -> None:
         """Keeps the samples of the run in its inputs, from which quantities of the run are read later."""
-        self._inputs.records = self.records
+        own = self._inputs.records  # which systems in other coordinates share
+        own.clear()
+        own.update(self.records)
         self._inputs.late = self._memory.late
 
     def _address(self, array: Array) -> int:
