@@ -66,6 +66,8 @@ def live_content(
         LoopNotClosed: the loops cannot be closed with the given coordinates.
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
+    if isinstance(model, System):
+        model.inputs.refuse_over_time("play")
     model = _with_gravity(model_of(model, "play"))
     if len(model.bodies) > MOST_BODIES:
         raise NotSupported(

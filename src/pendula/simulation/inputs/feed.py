@@ -171,11 +171,13 @@ class RunInputs(Inputs):
             "or expressions.\n  Try: the model, or inputs as text."
         )
 
-    def refuse_laws(self, who: str) -> None:
-        """Raises NotSupported if an input is a Python function or a sampled controller."""
-        if self.laws:
-            name = self.laws[0].names[0]
-            raise NotSupported(f'{who} needs smooth equations, and input "{name}" is {self.kind(name)}')
+    def refuse_over_time(self, who: str) -> None:
+        """Raises NotSupported: the model has other values."""
+        name = self.names[0]
+        raise NotSupported(
+            f'{who} draws on the model, which does not know that the input "{name}" of this run is {self.kind(name)}.\n'
+            "  Try: the model, or inputs as text."
+        )
 
     def kind(self, name: str) -> str:
         """What an input is, in words."""
