@@ -104,6 +104,15 @@ def changed(story, name, factor):
     return replace(story, chapters=tuple(chapters))
 
 
+@pytest.mark.parametrize("formulation", TOLD)
+def test_derivations_with_feedback_laws_are_told(formulation):
+    """A law in the model is one of the forces."""
+    model = library.cart_pole().with_changes(inputs={"F": "-3*x - 2*x_dot"})
+    told = explained(model, formulation)
+    assert told.passed, str(told)
+    assert told.model.inputs == {}
+
+
 def test_an_error_in_any_compared_formula_is_found(monkeypatch):
     """Each formula in turn is made wrong by one part in a million."""
     model = library.pendulum()

@@ -223,3 +223,41 @@ def test_a_window_shifts_the_motion_and_refuses_a_jump():
         pendula.simulate(drive_window(crane("y0*cos(3*t)"), until=0.2), 1.0)
     with pytest.raises(UsageError, match="no motion is prescribed"):
         drive_window(library.pendulum(), until=1.0)
+
+
+def test_motions_that_gears_join_vary_together_or_not_at_all():
+    """b follows a with the ratio 2, and c with the ratio 1: c can only be twice a."""
+    link = {"mass": 1, "length": 1}
+    moved = {"a": "0.1*sin(t)", "c": "0.2*sin(t)"}
+    names = "abcd"
+    model = Model(
+        name="gears",
+        gravity=[0, -9.81, 0],
+        bodies=[{"name": f"link {x}", "rod": link} for x in names],
+        joints=[
+            *(
+                {
+                    "name": x,
+                    "type": "revolute",
+                    "parent": {"body": "ground" if x != "d" else "link b", "position": [0, 0, 0]},
+                    "child": f"link {x}",
+                    **({"motion": moved[x]} if x in moved else {}),
+                }
+                for x in names
+            ),
+            {"name": "gear1", "type": "coupling", "value": "b - 2*a"},
+            {"name": "gear2", "type": "coupling", "value": "b - c"},
+        ],
+    )
+    linear = linearize_motions(model)
+    found = harmonic_response(linear, {"a": 1.0, "c": 2.0}, [1.0])
+    assert found["b"][0] == pytest.approx(2.0)
+    # d hangs on the same pivot, relative to b: l^2/3 (b + d)'' + g l/2 (b + d) = 0 at rest in space
+    assert found["d"][0] == pytest.approx(-2.0)
+    for given in ("a", "c", {"a": 1.0, "c": 1.9}):
+        with pytest.raises(UsageError, match="join the prescribed motions a, c"):
+            harmonic_response(linear, given, [1.0])
+    with pytest.raises(UsageError, match="cannot move independently"):
+        forced_response(linear, "a", 1.0)
+    with pytest.raises(UsageError, match="cannot move independently"):
+        linear.motions.state_space(linear)

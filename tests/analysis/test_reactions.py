@@ -707,3 +707,33 @@ def test_reactions_feel_the_inputs_of_the_run(given: dict[str, str], kind: str) 
     np.testing.assert_allclose(found["theta"].force[:, 0], pin, rtol=0, atol=1e-6)
     text = pendula.simulate(model, 1.0, inputs={"F": "5*sin(3*t)"}, samples=samples, tol=1e-10)
     np.testing.assert_allclose(found.force_world, pendula.reactions(text).force_world, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("formulation", ["kane", "maximal", "newton-euler"])
+def test_forces_of_gears_feel_a_sampled_controller(formulation: str) -> None:
+    """Two wheels with inertia 2 and 1, the second twice as fast: a torque u on it turns the first with 2*2 u/(2 + 4)."""
+    places = {"a": 0, "b": 1}
+    model = pendula.Model(
+        name="two wheels",
+        gravity=[0, 0, 0],
+        inputs={"u": 0},
+        bodies=[{"name": f"wheel {x}", "mass": 1, "inertia": 2 - places[x]} for x in places],
+        joints=[
+            *(
+                {
+                    "name": x,
+                    "type": "revolute",
+                    "parent": {"body": "ground", "position": [at, 0, 0]},
+                    "child": f"wheel {x}",
+                }
+                for x, at in places.items()
+            ),
+            {"name": "gears", "type": "coupling", "value": "b - 2*a"},
+        ],
+        forces=[{"type": "generalized", "coordinate": "b", "value": "u"}],
+        initial={"a_dot": 1.0, "b_dot": 2.0},
+    )
+    law = pendula.Sampled("1 - 3*a", every=0.13)
+    run = pendula.simulate(pendula.compile_system(model, formulation), 1.0, inputs={"u": law}, samples=11)
+    assert np.ptp(run["u"]) > 0.5
+    np.testing.assert_allclose(pendula.reactions(run).couplings["gears"]["a"], 4 * run["u"] / 6, atol=1e-9)

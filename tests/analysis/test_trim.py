@@ -79,3 +79,57 @@ def test_both_rates_of_a_precession_hold_a_top() -> None:
     slow, fast = sorted(np.roots([(A - C) * c, -C * 60.0, mgl]), key=abs)
     assert sorted([found["phi_dot"], found.also["phi_dot"]], key=abs) == pytest.approx([slow, fast], rel=1e-9)
     assert "also" in str(found)
+
+
+def _arm(motion: str, load: str = "0") -> pendula.Model:
+    """Two links of length 1 and mass 1 in the plane, the first of which a motor moves; a load acts on that motor."""
+    link = {"mass": 1, "length": 1}
+    return pendula.Model(
+        name="arm",
+        gravity=[0, -9.81, 0],
+        inputs={"u": load},
+        bodies=[{"name": "upper", "rod": link}, {"name": "lower", "rod": link}],
+        joints=[
+            {"name": "a", "type": "revolute", "parent": "ground", "child": "upper", "motion": motion},
+            {"name": "b", "type": "revolute", "parent": {"body": "upper", "at": "tip"}, "child": "lower"},
+        ],
+        forces=[{"type": "generalized", "coordinate": "a", "value": "u"}],
+    )
+
+
+def test_the_force_of_a_prescribed_motion_knows_of_motors_at_other_joints():
+    """At rest each joint carries the weight beyond it."""
+    found = pendula.equilibria.trim(_arm("0.5"), {"b": 0.3}, ["b", "a"])
+    lower = 9.81 / 2 * np.sin(0.8)
+    assert found["b"] == pytest.approx(lower)
+    assert found["a"] == pytest.approx(9.81 * 1.5 * np.sin(0.5) + lower)
+    assert found.units["a"] == "N m"
+
+
+def test_forces_of_prescribed_motions_that_change_with_time_are_refused():
+    """A link that turns at constant rate needs a torque that follows its weight; nothing else notices it."""
+    beside = [{"name": "a", "type": "revolute", "parent": "ground", "child": "upper", "motion": "0.5 + t"}]
+    beside += [{"name": "b", "type": "revolute", "parent": "ground", "child": "lower"}]
+    with pytest.raises(UsageError, match='"a" changes with time'):
+        pendula.equilibria.trim(_arm("0").with_changes(joints=beside), {"b": 0}, ["a"])
+    with pytest.raises(UsageError, match='"a" changes with time'):
+        pendula.equilibria.trim(_arm("0.5", "sin(t)"), {"b": -0.5}, ["a"])
+    still = pendula.equilibria.trim(_arm("0.5", "0.2"), {"b": -0.5}, ["a"])
+    assert still["a"] == pytest.approx(9.81 * 1.5 * np.sin(0.5) - 0.2)
+
+
+def test_a_rotor_out_of_balance_turns_the_torque_that_holds_its_bearing():
+    rotor = pendula.Model(
+        name="rotor",
+        gravity=[0, 0, 0],
+        bodies=[
+            {"name": "bar", "rod": {"mass": 1, "length": 1, "axis": [1, 0, 0]}},
+            {"name": "wheel", "mass": 2, "com": [0.3, 0, 0], "inertia": 0.1},
+        ],
+        joints=[
+            {"name": "a", "type": "revolute", "parent": "ground", "child": "bar", "motion": "0"},
+            {"name": "b", "type": "revolute", "parent": {"body": "bar", "at": "tip"}, "child": "wheel"},
+        ],
+    )
+    with pytest.raises(UsageError, match="changes with time"):
+        pendula.equilibria.trim(rotor, {"b_dot": 2.0}, ["a"])

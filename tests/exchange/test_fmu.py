@@ -17,6 +17,7 @@ from pendula.exchange.exporting import export
 from pendula.exchange.fmu import write as fmu_write
 from pendula.exchange.fmu.compiler import find_compiler
 from tests.exchange.cases import MECHANISMS, close
+from tests.system.test_redundancy import parallelogram
 
 SAME = 1e-6  # the demand; co-simulation at its tolerance of 1e-8 comes within 1e-7
 DURATION = 1.0
@@ -51,6 +52,33 @@ def test_a_c_program_without_python_moves_a_linkage_as_we_do(tmp_path: Path) -> 
     close(rows[:, 1:], np.hstack([run.q, run.v]), SAME)
     gaps = [run.system.gaps(row[1:4], row[4:], row[0]) for row in rows]
     assert max(np.abs(np.concatenate(gap)).max() for gap in gaps) < 1e-9
+
+
+def outputs(path: Path) -> set[str]:
+    """Names of the outputs that are not states."""
+    variables = description(path).find("ModelVariables")
+    assert variables is not None
+    return {x.get("name", "") for x in variables if x.get("causality") == "output" and x.get("description")}
+
+
+def test_forces_that_redundant_loops_leave_open_are_no_outputs(tmp_path: Path) -> None:
+    """A third crank shares the weight of the coupler in an open way, and so do motors at two cranks."""
+    two = export(parallelogram(2), tmp_path / "two.fmu")
+    assert {"crank1.force.x", "crank2.force.y", "coupler.force.x"} <= outputs(two.path)
+    assert not any("undetermined" in note for note in two.notes)
+    three = export(parallelogram(3), tmp_path / "three.fmu")
+    assert not {name for name in outputs(three.path) if "force" in name}
+    assert any("crank1.force.x" in note and "undetermined" in note for note in three.notes)
+    assert "crank1.drive" in outputs(export(driven(1), tmp_path / "motor.fmu").path)
+    assert not {name for name in outputs(export(driven(2), tmp_path / "motors.fmu").path) if "drive" in name}
+
+
+def driven(motors: int) -> pendula.Model:
+    """A parallelogram with motors at its cranks."""
+    model = parallelogram(2, initial={"crank2": 0.9, "coupler": "90deg"} if motors == 1 else {"coupler": "90deg"})
+    given = [joint.model_dump(exclude_unset=True) for joint in model.joints]
+    moved = [j | {"motion": "0.9 + 0.1*t"} if k < motors else j for k, j in enumerate(given)]
+    return model.with_changes(joints=moved)
 
 
 HOSTILE = pendula.Model(

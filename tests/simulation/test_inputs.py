@@ -178,6 +178,18 @@ def test_events_and_rejected_steps_do_not_disturb_samples() -> None:
     assert plain.predictability is not None  # a part of the run is done again, with its samples
 
 
+def test_runs_of_one_system_do_not_share_what_controllers_did() -> None:
+    """A second run of the system of a first one has its own samples, and leaves those of the first."""
+    given = {"F": pendula.Sampled("-5*x - 3*x_dot", every=0.05)}
+    first = pendula.simulate(PLAIN, 1.0, inputs=given, initial_state={"x": 1.0, "theta": 0.0})
+    force = first["F"]
+    second = pendula.simulate(first.system, 1.0, initial_state={"x": -2.0, "theta": 0.0})
+    alone = pendula.simulate(PLAIN, 1.0, inputs=given, initial_state={"x": -2.0, "theta": 0.0})
+    np.testing.assert_array_equal(second["F"], alone["F"])
+    np.testing.assert_array_equal(end(second), end(alone))
+    np.testing.assert_array_equal(first["F"], force)
+
+
 def test_kinds_of_inputs_mix() -> None:
     model = pendula.library.cart_pole()
     model = model.with_changes(
@@ -268,6 +280,20 @@ def test_runs_with_inputs_are_kept_in_files(tmp_path: Any) -> None:
         held.continue_for(1.0)
     with pytest.raises(UsageError, match='input "F" is given from t = 0 to 2'):
         again.continue_for(1.0)
+
+
+@pytest.mark.parametrize("what", ["integrals", "routh", "play", "report"])
+def test_conclusions_from_the_model_are_refused_for_systems_of_runs_with_other_inputs(what: str, tmp_path: Any) -> None:
+    """A force over time changes the momentum that the model keeps."""
+    run = pendula.simulate(PLAIN, 1.0, inputs={"F": ([0, 1], [1, 2])}, initial_state=START)
+    calls: dict[str, Callable[[], Any]] = {
+        "integrals": lambda: pendula.integrals(run.system),
+        "routh": lambda: pendula.equilibria.routh(run.system),
+        "play": lambda: pendula.play(run.system, tmp_path / "page.html"),
+        "report": lambda: pendula.report(run.system, tmp_path / "page.html"),
+    }
+    with pytest.raises(NotSupported, match=f'{what} draws on the model.*"F" of this run is a time series'):
+        calls[what]()
 
 
 def test_bad_inputs_are_refused_by_name() -> None:

@@ -319,6 +319,80 @@ def test_reactions_that_grow_without_bound_are_named() -> None:
     assert size[2] == pytest.approx(size[4], rel=0.02)
 
 
+def turned_by_motors() -> System:
+    """Equal cranks under a bar, without weight, each turned by the torque u; all bodies have length and mass 1.
+
+    With both cranks at the angle a, (2/3 + 1) a'' = 2 u.
+    """
+    cranks = [
+        {"name": f"a{k}", "type": "revolute", "parent": {"body": "ground", "position": [k, 0, 0]}, "child": f"crank{k}"}
+        for k in (0, 1)
+    ]
+    pins: list[dict[str, object]] = [
+        {"name": "p", "type": "revolute", "parent": {"body": "crank0", "at": "tip"}, "child": "bar"},
+        {
+            "name": "pin",
+            "type": "coincident",
+            "parent": {"body": "crank1", "at": "tip"},
+            "child": {"body": "bar", "at": "end"},
+        },
+    ]
+    rod = {"mass": 1, "length": 1}
+    model = Model(
+        name="parallelogram with motors",
+        gravity=[0, 0, 0],
+        inputs={"u": 0},
+        bodies=[{"name": f"crank{k}", "rod": rod} for k in (0, 1)]
+        + [{"name": "bar", "rod": rod | {"axis": [1, 0, 0]}}],
+        joints=[*cranks, *pins],
+        forces=[{"type": "generalized", "coordinate": f"a{k}", "value": "u"} for k in (0, 1)],
+        initial={"a0": 1.2, "a1": 1.2, "p": -1.2, "a0_dot": 1.0, "a1_dot": 1.0, "p_dot": -1.0},
+    )
+    return pendula.compile_system(model)
+
+
+@pytest.mark.parametrize(
+    "u",
+    [
+        pendula.Sampled("1 - a0_dot + 0.5*a0", every=0.2),
+        pendula.Sampled(lambda t, _: 0.5 if t < 0.3 else -0.5, every=0.2),
+        pendula.Signal([0, 0.345], [0.5, -0.5], "hold"),
+        "0.5 if t < 0.345 else -0.5",
+        "0.3*sin(3*t)",
+    ],
+    ids=["sampled", "function", "series", "switch", "smooth"],
+)
+def test_reactions_in_the_flat_pose_have_the_inputs_of_the_run(u: object) -> None:
+    """Half of what moves the bar comes from each crank, also next to samples and jumps of the torque."""
+    run = pendula.simulate(turned_by_motors(), 1.0, tol=1e-10, inputs={"u": u})  # type: ignore[dict-item]
+    when = float(run.events["singular pose"].t[0])
+    times = np.sort([*np.linspace(0, 1, 101), when, when + 1e-7])
+    run = pendula.simulate(turned_by_motors(), 1.0, tol=1e-10, inputs={"u": u}, samples=times)  # type: ignore[dict-item]
+    torque, a, rate = run["u"], run["a0"], run["a0_dot"]
+    found = pendula.reactions(run)
+    x = np.cos(a) * 1.2 * torque - np.sin(a) * rate**2
+    y = np.sin(a) * 1.2 * torque + np.cos(a) * rate**2
+    force = np.stack([x, y], axis=1)
+    np.testing.assert_allclose((found["p"].force + found["pin"].force)[:, :2], force, atol=1e-7)
+    np.testing.assert_allclose(found["p"].force[:, :2], force / 2, atol=1e-3)  # rounding errors grow towards the pose
+    np.testing.assert_array_equal(run["u"], torque)  # reactions leave the run as it was
+
+
+@pytest.mark.parametrize("times", ["before", "behind", "none"])
+def test_reactions_in_the_flat_pose_start_where_the_run_has_states(times: str) -> None:
+    given = {"u": pendula.Signal([0, 0.4], [0.5, 0.5])}
+    when = float(pendula.simulate(turned_by_motors(), 0.4, tol=1e-10, inputs=given).events["singular pose"].t[0])
+    samples = {"before": [0.0, when], "behind": [when, 0.4], "none": [when, when + 1e-3]}[times]
+    run = pendula.simulate(turned_by_motors(), 0.4, tol=1e-10, inputs=given, samples=samples)
+    found = pendula.reactions(run)
+    at = samples.index(when)
+    if times == "none":
+        assert any("was not found" in x.why for x in found.indeterminate)
+        assert np.isnan(found["p"].force[at]).all()
+    else:
+        assert found["p"].force[at, 1] == pytest.approx(0.3, abs=1e-7)
+
+
 def test_ensembles_pass_as_single_runs_do() -> None:
     system, times = linkage(1), np.linspace(0.0, 2.0, 11)
     rates = [7.5, 9.0, 10.5]

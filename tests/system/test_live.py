@@ -91,6 +91,17 @@ def test_random_mechanisms_move_as_the_library_simulates(seed, tmp_path):
     assert drift < 1e-8
 
 
+def test_feedback_laws_of_a_model_act_in_its_page(tmp_path):
+    model = library.cart_pole().with_changes(inputs={"F": "-3*x - 2*x_dot"}, initial={"x": 1.0, "theta": 0.3})
+    run = pendula.simulate(library.cart_pole(), 0.5, tol=1e-11, inputs=dict(model.inputs), initial_state=model.initial)
+    values, drift = run_engine(
+        model, "mechanism.advance(0.5, 1e-10); return [Array.from(mechanism.values), mechanism.energyDrift];", tmp_path
+    )
+    assert values[:-1] == pytest.approx(np.concatenate([run.q[-1], run.v[-1]]), abs=1e-7)
+    assert drift < 1e-8
+    write_live(model)  # alone, too
+
+
 def test_the_pair_of_dormand_and_prince_satisfies_its_order_conditions(tmp_path):
     """Quadrature conditions up to order 5 and those of trees of height 2; the error weights see order 4 only."""
     text = bundle.script(STEPPER) + "console.log(JSON.stringify([STAGES, TIMES, ERRORS]));\n"

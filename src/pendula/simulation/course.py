@@ -134,7 +134,7 @@ class Course:
         if common.get("step"):
             common["step"] = min(common["step"] * longer, float(np.abs(np.diff(times)).min()))
         common |= {"y0": y, "t_span": (times[0], times[-1]), "max_steps": max_steps, "keep_on_interrupt": False}
-        return self._integrate(fed(self.system, dynamics, self.vector, self.settings.span)[0], common)
+        return self._integrate(fed(self.system, dynamics, self.vector, self.settings.span, again=True)[0], common)
 
     @cached_property
     def _in_time(self) -> tuple[list[float], float]:

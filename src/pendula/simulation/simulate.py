@@ -21,7 +21,7 @@ from pendula.simulation.course import Course
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.events import Event, read_events
 from pendula.simulation.forces.narrow import NARROW, look_at_forces
-from pendula.simulation.inputs.given import InputsGiven, check_inputs, with_inputs
+from pendula.simulation.inputs.given import InputsGiven, check_inputs, for_a_run
 from pendula.simulation.loops.poses import Poses, check_start
 from pendula.simulation.settings import Settings
 from pendula.simulation.trajectory import Trajectory
@@ -113,9 +113,7 @@ def simulate(
     """
     expect_motion(stepper)
     system = system_of(system, "simulate")
-    about: tuple[str, ...] = ()
-    if inputs:
-        system, about = with_inputs(system, inputs)
+    system, about = for_a_run(system, inputs)
     settings = Settings.checked(
         initial_state.t if isinstance(initial_state, State) else 0.0, duration, t_span, tol=tol, atol=atol,
         stepper=stepper, step=step, samples=samples, constraints=constraints, baumgarte_rate=baumgarte_rate,

@@ -57,8 +57,8 @@ class Inputs(ABC):
         """Values of the inputs at time t."""
 
     @abstractmethod
-    def refuse_laws(self, who: str) -> None:
-        """Raises NotSupported if an input is a Python function or a sampled controller."""
+    def refuse_over_time(self, who: str) -> None:
+        """Raises NotSupported if a run gives some of them: conclusions from the model do not hold for its system."""
 
     @abstractmethod
     def kind(self, name: str) -> str:
@@ -147,8 +147,8 @@ class ModelInputs(Inputs):
             self._last_in_time = key, np.array([e.evaluate(values) for e in self._expressions], dtype=float)
         return self._last_in_time[1].copy()
 
-    def refuse_laws(self, who: str) -> None:
-        """Raises nothing: no input of a model is a Python function or a sampled controller."""
+    def refuse_over_time(self, who: str) -> None:
+        """Raises nothing: no run gives any of these inputs."""
 
     def kind(self, name: str) -> str:
         """What an input is, in words."""

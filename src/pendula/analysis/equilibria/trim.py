@@ -13,9 +13,9 @@ from pendula.analysis.equilibria.domain import is_cyclic
 from pendula.analysis.equilibria.equilibrium import BALANCED, closed_state, refuse_unsteady
 from pendula.analysis.equilibria.families import stationary_at
 from pendula.analysis.equilibria.find import force_units
+from pendula.analysis.equilibria.held_drives import held_drives
 from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
-from pendula.analysis.reactions.motors import undetermined_drives
 from pendula.arguments import available, read_names, read_table
 from pendula.errors import NoConvergence, UsageError
 from pendula.system.entry import AnySystem, system_of
@@ -296,16 +296,6 @@ class _Trimming:
                 "  Try: fewer names in solve_for, or more in hold."
             )
 
-    def _refuse_shared(self, drive: int, q: Array) -> None:
-        """Raises UsageError if other motors can share the force of a prescribed motion."""
-        system = self.balance.system
-        if undetermined_drives(system, q[None], np.zeros(1), self.balance.parameters)[0, drive]:
-            raise UsageError(
-                f'the force of the motion "{system.drives[drive].name}" is not determined: closed loops join it to '
-                "other prescribed motions, whose motors can work against each other.\n"
-                "  Try: prescribe fewer motions around the loop."
-            )
-
     def _failure(self, base: Stationary, rest: Array, q: Array) -> NoConvergence:
         n, names = len(self.v), self.balance.system.layout.speeds
         forces = rest[:n] * base.force / base.sizes
@@ -327,9 +317,9 @@ class _Trimming:
         units = force_units(system)
         values: dict[str, float] = {names.inputs[k]: float(x) for k, x in zip(self.asked.inputs, inputs, strict=True)}
         found_units: dict[str, str] = {}
-        for k, x in zip(self.asked.motors, motors, strict=True):
-            name = names.speeds[k].removesuffix("_dot")
-            values[name], found_units[name] = float(x), units[names.speeds[k]]
+        pulls = {names.speeds[k].removesuffix("_dot"): float(x) for k, x in zip(self.asked.motors, motors, strict=True)}
+        values |= pulls
+        found_units |= {name: units[f"{name}_dot"] for name in pulls}
         for k, x in zip(self.asked.rates, rates, strict=True):
             values[names.speeds[k]], found_units[names.speeds[k]] = float(x), names.units[names.speeds[k]]
         v = self.v.copy()
@@ -337,12 +327,8 @@ class _Trimming:
         vector = system.inputs.at(0.0, self.balance.parameters) if self.balance.inputs is None else self.balance.inputs
         vector = np.array(vector, dtype=float)
         vector[self.asked.inputs] = inputs
-        for k in self.asked.drives:
-            drive = system.drives[k]
-            self._refuse_shared(k, q)
-            forces = system.drive_forces(q, v, 0.0, inputs=vector, parameters=self.balance.parameters)
-            kinds = system.model.unit_names
-            values[drive.name] = float(forces[k])
-            found_units[drive.name] = kinds.torque if drive.kind == "angle" else kinds.force
+        balance = Balance(system, vector, self.balance.parameters) if self.asked.inputs else self.balance
+        for name, (force, unit) in held_drives(balance, q, v, self.asked.drives, pulls).items():
+            values[name], found_units[name] = force, unit
         by_name = dict(zip(names.inputs, vector.tolist(), strict=True))
         return Trim(values, found_units, State(0.0, q, v, names), by_name, left)

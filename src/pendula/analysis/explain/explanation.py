@@ -18,6 +18,7 @@ from pendula.equations.story.story import Comparison, Formula, Step, Story
 from pendula.equations.story.tell import tell
 from pendula.errors import LoopNotClosed
 from pendula.library.lookup import model_of
+from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
 from pendula.system.build import compile_system
 from pendula.system.loops.assembly import assemble
@@ -129,7 +130,7 @@ class Explanation:
 
 def explained(model: Model | str, formulation: str, *, states: int = STATES, seed: int = 0) -> Explanation:
     """Tells a derivation and compares each of its steps with independent values."""
-    model = model_of(model, "explain")
+    model = closed_loop(model_of(model, "explain"))
     story = tell(model, formulation)
     own = compile_system(story.equations)
     other = "lagrange" if formulation == "kane" else "kane"

@@ -11,6 +11,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.quick.cut import CutMatrices
+from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.system.orientation.singularities import Nearest
 from pendula.system.parameters import typical_length
@@ -67,6 +68,8 @@ class Motions:
         D, D1, D2: generalized force per unit displacement, rate and acceleration, shape (coordinates e, motions) each.
         Y: ds = Z e + Y y, how dependent coordinates of closed loops follow the motions, shape (speeds, motions).
         units: of every motion.
+        gaps: how far loops open per unit displacement, whatever else moves, shape (rows, motions); zero unless loops
+            join motions to each other.
 
     Example:
         >>> import pendula
@@ -82,6 +85,18 @@ class Motions:
     D2: Array
     Y: Array
     units: dict[str, str]
+    gaps: Array
+
+    def refuse_open(self, shares: Array) -> None:
+        """Raises UsageError if loops do not allow motions with these shares, shape (motions,) or (motions, inputs)."""
+        most = float(np.abs(self.gaps).max(initial=0.0)) * float(np.abs(shares).max(initial=0.0))
+        if np.abs(self.gaps @ shares).max(initial=0.0) > 1e-9 * most:
+            joined = [name for name, gap in zip(self.names, self.gaps.T, strict=True) if gap.any()]
+            shared = ", ".join(f'"{name}": ...' for name in joined)
+            raise UsageError(
+                f"loops join the prescribed motions {', '.join(joined)}: they cannot move independently.\n"
+                f"  Try: shares that keep the loops closed, {{{shared}}}, or one motion fewer in the model."
+            )
 
     def force(self, omega: float) -> Array:
         """Complex force per unit of a harmonic motion Re(y exp(i omega t)): D + i omega D1 - omega^2 D2."""
@@ -90,6 +105,7 @@ class Motions:
     def state_space(self, linear: LinearModel) -> tuple[Array, Array]:
         """A and B of x' = A x + B y'' with the states x = (e, e', y, y')."""
         n, d = self.D.shape
+        self.refuse_open(np.eye(d))
         solved = np.linalg.solve(linear.M, np.hstack([self.D, self.D1, self.D2]))
         A = np.zeros((2 * n + 2 * d, 2 * n + 2 * d))
         A[: 2 * n, : 2 * n] = linear.A

@@ -29,6 +29,9 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import System
 
+OPEN = 1e-9
+"""gaps of loops below this part of what the motions and the coordinates do to them are rounding errors"""
+
 
 def linearize_motions(
     system: AnySystem,
@@ -129,6 +132,7 @@ def _motions(system: SymbolicSystem, model: LinearModel, held: Array) -> Motions
         D2=Z.T @ (slopes.D2 - terms.M @ Y),
         Y=Y,
         units={drive.name: units.coordinate(drive.kind) for drive in system.drives},
+        gaps=_gaps(terms, Y, slopes.G),
     )
 
 
@@ -139,6 +143,15 @@ def _carried(terms: Terms, Z: Array, by_motions: Array) -> Array:
     Y = np.zeros((len(Z), by_motions.shape[1]))
     Y[rest] = np.linalg.lstsq(terms.G[:, rest], -by_motions, rcond=None)[0]
     return Y
+
+
+def _gaps(terms: Terms, Y: Array, by_motions: Array) -> Array:
+    """What the loops still open by per unit of every motion; rounding errors are zero."""
+    if not len(by_motions):
+        return np.zeros((0, by_motions.shape[1]))
+    left = terms.G @ Y + by_motions
+    most = np.abs(by_motions).max(axis=0) + np.abs(terms.G).max(initial=0.0) * np.abs(Y).max(axis=0, initial=0.0)
+    return np.asarray(np.where(np.abs(left) > OPEN * most, left, 0.0))
 
 
 def _slopes(system: SymbolicSystem, model: LinearModel, held: Array) -> _Slopes:

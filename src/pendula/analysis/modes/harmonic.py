@@ -242,7 +242,7 @@ def excitation(linear: LinearModel, given: Any) -> Excitation:
     """The harmonic input that an argument denotes: an input or prescribed motion, several motions, or forces.
 
     Raises:
-        UsageError: there is no such input.
+        UsageError: there is no such input, or loops do not allow such a motion.
     """
     motions, zero, still = linear.motions, np.zeros(len(linear.M)), np.zeros(len(linear.Z))
     known = () if motions is None else motions.names
@@ -252,6 +252,7 @@ def excitation(linear: LinearModel, given: Any) -> Excitation:
         given = {given: 1.0}
     if motions is not None and isinstance(given, Mapping) and given and set(given) <= set(known):
         share = np.array([float(given.get(name, 0.0)) for name in known])
+        motions.refuse_open(share)
         name = " and ".join(n if given[n] == 1 else f"{given[n]:.6g} {n}" for n in given)
         D, D1, D2 = (x @ share for x in (motions.D, motions.D1, motions.D2))
         return Excitation(f"the motion {name}", D, D1, D2, motions.Y @ share, share)

@@ -248,21 +248,11 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
         return with_limits(run, near, lambda one: reactions(one, formulation=formulation))
     solver = _solver(run.system, formulation)
     t, p = run.t, run.parameters
-    q, v = solver.in_joints.place(*run.joints, t, parameters=p)
     if not len(t):
         raise UsageError("the run stored no states, so there are no reactions")
-    sided = [k for k, x in enumerate(solver.equations.transmitted) if solver.model.joint(x.joint).has_sides]
-    names = tuple(solver.equations.transmitted[k].joint for k in sided)
-    carried = Wrenches(*(x[:, sided] for x in joint_wrenches(solver, q, v, t, parameters=p)))
-    freedoms = Freedoms(solver.in_joints.system, run.joints[0], t, p)
-    force, torque = across_freedoms(freedoms, names, carried)
-    axes = np.stack([freedoms.children[name].R for name in names], axis=1)
-    in_axes = {
-        "world": (force, torque),
-        "body": tuple(np.einsum("tjab,tja->tjb", axes, x) for x in (force, torque)),
-    }
-    planar = freedoms.planar and not _loads_across(force, torque, freedoms.length)
-    notes = _blank(in_axes, names, axes, freedoms, in_plane=planar)
+    found = _across_joints(solver, t, *run.joints, p)
+    freedoms, names, in_axes = found.freedoms, found.names, found.in_axes
+    notes = found.notes
     motors, motor_units = motor_forces(solver, t, *run.joints, p)
     couplings, kinds = coupling_forces(solver.in_joints.system, *run.joints, t, p)
     notes += (*_undetermined_motors(motors), *_undetermined(couplings))
@@ -280,14 +270,57 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
         couplings=couplings,
         coupling_units={name: motor_unit(kind, units) for name, kind in kinds.items()},
         indeterminate=notes,
-        planar=planar,
+        planar=found.planar,
         length=freedoms.length,
-        largest=max(float(np.abs(x).max(initial=0.0)) for x in (carried.force, carried.torque / freedoms.length)),
+        largest=found.largest,
         formulation=solver.equations.formulation,
         simulated_by=run.system.formulation,
         model=solver.model.name,
         units=units,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Across:
+    """Wrenches of joints across their motion subspaces, nan where indeterminate."""
+
+    names: tuple[str, ...]
+    in_axes: Mapping[str, tuple[Array, ...]]
+    """"world" or "body" -> forces and torques (times, joints, 3)"""
+    notes: tuple[Indeterminate, ...]
+    planar: bool
+    largest: float
+    freedoms: Freedoms
+
+
+def _across_joints(solver: System, t: Array, q: Array, v: Array, parameters: Array) -> _Across:
+    """The constraint wrenches of all joints at some states, given in the coordinates of the joints."""
+    own = solver.in_joints.place(q, v, t, parameters=parameters)
+    sided = [k for k, x in enumerate(solver.equations.transmitted) if solver.model.joint(x.joint).has_sides]
+    names = tuple(solver.equations.transmitted[k].joint for k in sided)
+    carried = Wrenches(*(x[:, sided] for x in joint_wrenches(solver, *own, t, parameters=parameters)))
+    freedoms = Freedoms(solver.in_joints.system, q, t, parameters)
+    force, torque = across_freedoms(freedoms, names, carried)
+    axes = np.stack([freedoms.children[name].R for name in names], axis=1)
+    in_axes = {
+        "world": (force, torque),
+        "body": tuple(np.einsum("tjab,tja->tjb", axes, x) for x in (force, torque)),
+    }
+    planar = freedoms.planar and not _loads_across(force, torque, freedoms.length)
+    notes = _blank(in_axes, names, axes, freedoms, in_plane=planar)
+    largest = max(float(np.abs(x).max(initial=0.0)) for x in (carried.force, carried.torque / freedoms.length))
+    return _Across(names, in_axes, notes, planar, largest, freedoms)
+
+
+def undetermined_forces(solver: System, t: Array, q: Array, v: Array) -> dict[str, Array]:
+    """Joint -> whether each component of its force in world axes is undetermined, shape (times, 3).
+
+    Args:
+        solver: a system whose formulation derives reactions.
+        t, q, v: states, in the coordinates of the joints.
+    """
+    found = _across_joints(solver, t, q, v, solver.parameters)
+    return {name: np.isnan(found.in_axes["world"][0][:, k]) for k, name in enumerate(found.names)}
 
 
 def across_freedoms(freedoms: Freedoms, names: Sequence[str], carried: Wrenches) -> tuple[Array, Array]:

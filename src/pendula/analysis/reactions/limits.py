@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pendula.interrupts import whole
+from pendula.simulation.inputs.feed import replayed
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Array
+from pendula.system.switches.schedule import breakpoints
 
 if TYPE_CHECKING:
     from pendula.analysis.reactions.forces import Reactions
@@ -24,6 +26,8 @@ APART = 0.1
 """distance of the times that limits are taken from, relative to the steps of the run"""
 SPOILT = 0.05
 """times nearer to a singular pose than this share of that distance get the limit"""
+RUN_OUT = 5.0
+"""steps of the run by which the motion is followed beyond those times: the stepper needs room"""
 AROUND = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 GROWS = 2.0
 """forces that grow by more than this from three times the distance to the distance itself have no limit"""
@@ -65,8 +69,17 @@ def with_limits(run: Trajectory, near: Array, forces: Callable[[Trajectory], Rea
     unbounded: list[Indeterminate] = []
     for k in np.unique(near[~regular]):
         at, here = float(run.events["singular pose"].t[k]), near == k
-        around = forces(_around(run, at))
-        x = (run.t[here] - at) / _distance(run)
+        motion = _around(run, at, regular)
+        if motion is None:
+            why = f"its limit in the singular pose at t = {at:.6g} {run.layout.time_unit} was not found"
+            unbounded += [Indeterminate(name, what, why) for name in base.joints for what in ("force", "torque")]
+            unbounded += [Indeterminate(name, "force of its motor", why) for name in motors]
+            unbounded += [
+                Indeterminate(name, f"force on {x}", why) for name, acting in couplings.items() for x in acting
+            ]
+            continue
+        around = forces(motion)
+        x = (run.t[here] - at) / _reach(run, at)
         for name in FIELDS:
             arrays[name][here] = _extended(getattr(around, name), x)
         for name in motors:
@@ -92,18 +105,44 @@ def _at(run: Trajectory, chosen: Array) -> Trajectory:
     return replace(run, **parts, violation=None, events=events)
 
 
-def _around(run: Trajectory, at: float) -> Trajectory:
-    """The same motion at times on both sides of a singular pose."""
-    times = at + AROUND * _distance(run)
-    way = 1.0 if run.t[-1] >= run.t[0] else -1.0
+def _reach(run: Trajectory, at: float) -> float:
+    """The distance of the times that the limits at a singular pose are taken from: no load may jump among them."""
+    system, span = run.system, (float(run.energy.t[0]), float(run.energy.t[-1]))
+    breaks = np.array([*breakpoints(system, run.parameters, span), *system.inputs.breaks(span)])
+    if system.inputs.over_time:  # not known beyond the run
+        breaks = np.append(breaks, span)
+    nearest = float(np.abs(breaks - at).min(initial=np.inf))
+    return min(_distance(run), 0.9 * nearest / float(AROUND[-1]))
+
+
+def _around(run: Trajectory, at: float, regular: Array) -> Trajectory | None:
+    """The same motion at times on both sides of a singular pose; None if that cannot be found."""
+    reach, step = _reach(run, at), _distance(run) / APART
+    if reach < 2.0 * SPOILT * _distance(run):  # rounding spoils forces nearby
+        return None
+    times = at + AROUND * reach
+    first = _start(run.t, times, step, regular)
+    if first is None:
+        return None
+    way = 1.0 if run.t[first] < times[0] else -1.0
     times = times[:: int(way)]
-    before = np.flatnonzero(way * (run.t - times[0]) < 0.0)
-    first = int(before[-1]) if before.size else 0
+    last = float(times[-1] + way * RUN_OUT * step)
+    if run.system.inputs.over_time:
+        last = float(np.clip(last, run.energy.t.min(), run.energy.t.max()))
     found = whole(
-        simulate, run.system, t_span=(float(run.t[first]), float(times[-1])), initial_state=run.state(first),
+        simulate, replayed(run.system), t_span=(float(run.t[first]), last), initial_state=run.state(first),
         parameters=run.parameters, samples=times, tol=min(run.tolerance, 1e-9),
     )  # fmt: skip
-    return _at(found, np.argsort(found.t)[-len(AROUND) :])
+    return _at(found, np.argsort(found.t)) if len(found.t) == len(times) else None
+
+
+def _start(t: Array, times: Array, step: float, regular: Array) -> int | None:
+    """A regular time of a run, behind or before some others, from which they are reached: if possible a step away."""
+    away = np.maximum(times[0] - t, t - times[-1])
+    away = np.where(regular & (away > 0.0), away, np.inf)
+    far = np.where(away > step, away, np.inf)
+    first = int(np.argmin(far if np.isfinite(far).any() else away))
+    return first if np.isfinite(away[first]) else None
 
 
 def _spread(values: Array, regular: Array) -> Array:

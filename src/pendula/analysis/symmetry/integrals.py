@@ -164,6 +164,7 @@ def integrals(system: AnySystem, *, parameters: Parameters = None) -> Integrals:
           E: energy = T + V
     """
     found = system_of(system, "integrals")
+    found.inputs.refuse_over_time("integrals")
     vector = parameter_vector(found, parameters)
     values = found.layout.parameter_values(vector)
     entries = [_written(found, one, vector) for one in momenta(found.model, values)]

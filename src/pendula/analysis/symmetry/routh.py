@@ -151,6 +151,7 @@ def routh(
         spherical pendulum without phi: coordinates theta; momenta p_phi = 0.5
     """
     found = system_of(system, "routh")
+    found.inputs.refuse_over_time("routh")
     found.in_joints.refuse_others("Routh's reduction needs the coordinates of the joints")
     cyclic = [s.coordinate for s in find_symmetries(found.model) if s.coordinate]
     names = tuple(cyclic) if ignore is None else read_names(ignore, "ignore")

@@ -16,6 +16,7 @@ from pendula.equations.given import Given
 from pendula.equations.printing.programs.c import SOLVE
 from pendula.errors import NotSupported
 from pendula.exchange.blocks import Blocks, blocks_of
+from pendula.exchange.fmu.undetermined import undetermined_outputs
 from pendula.exchange.fmu.variables import Output, Variable, outputs_of, start_expressions, variables_of
 from pendula.model.model import Model
 from pendula.simulation.defaults import TOLERANCE
@@ -57,10 +58,13 @@ def write_source(model: Model, fmi: int, formulation: str | None = None) -> Sour
     """
     eq, left_out = _equations(model, formulation)
     blocks = blocks_of(eq, None, "export")
-    outputs = outputs_of(eq)
+    open_forces = undetermined_outputs(eq)
+    outputs = outputs_of(eq, open_forces)
     variables = variables_of(eq, blocks, outputs)
     counts = f"{len(eq.q) + len(eq.v)} states, {len(blocks.parameters)} parameters, {len(eq.u)} inputs"
     notes = (f"equations by {eq.formulation}: {counts}", *left_out)
+    if open_forces:
+        notes += (f"not among the outputs: {', '.join(open_forces)}; redundant loops leave these forces undetermined",)
     body = _generated(eq, blocks, outputs, variables)
     rest = [SOLVE, _file("engine.c"), _file(f"fmi{fmi}.c")]
     token = "{" + hashlib.sha256("".join([body, *rest, repr(variables)]).encode()).hexdigest()[:32] + "}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,8 +51,13 @@ class Output:
     expression: Any
 
 
-def outputs_of(eq: Equations) -> list[Output]:
-    """Energies, forces of prescribed motions, and reactions at joints, if the formulation derives them."""
+def outputs_of(eq: Equations, undetermined: Collection[str] = ()) -> list[Output]:
+    """Energies, forces of prescribed motions, and reactions at joints, if the formulation derives them.
+
+    Args:
+        eq: the equations.
+        undetermined: outputs to leave out, because the equations leave these forces open.
+    """
     units = eq.model.unit_names
     found = [
         Output("kinetic energy", units.energy, "kinetic energy", eq.kinetic),
@@ -70,7 +75,7 @@ def outputs_of(eq: Equations) -> list[Output]:
         pull -= se.Add(*(eq.drive_G[r][d] * x for r, x in enumerate(lam))) if lam and len(eq.drive_G) else 0
         name, unit = motor_name(drive.name), motor_unit(drive.kind, units)
         found.append(Output(f"{name}.drive", unit, "force or torque of this prescribed motion", pull))
-    return found
+    return [output for output in found if output.name not in undetermined]
 
 
 def start_expressions(eq: Equations, blocks: Blocks) -> list[Any]:

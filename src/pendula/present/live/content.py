@@ -19,6 +19,7 @@ from pendula.interrupts import whole
 from pendula.library.lookup import model_of
 from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.expressions.expression import parse
+from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
 from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
@@ -66,7 +67,9 @@ def live_content(
         LoopNotClosed: the loops cannot be closed with the given coordinates.
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
-    model = _with_gravity(model_of(model, "play"))
+    if isinstance(model, System):
+        model.inputs.refuse_over_time("play")
+    model = closed_loop(_with_gravity(model_of(model, "play")))
     if len(model.bodies) > MOST_BODIES:
         raise NotSupported(
             f"a live page moves up to {MOST_BODIES} bodies fluently, and {model.name} has {len(model.bodies)}.\n"

@@ -112,6 +112,12 @@ class Record:
             return np.broadcast_to(initial, (*t.shape, len(initial)))
         return np.where(np.asarray(k < 0)[..., None], initial, self.values[np.clip(k, 0, known - 1)])
 
+    def series(self, names: Sequence[str], initial: Array) -> dict[str, Signal]:
+        """The outputs as time series, by name."""
+        times = self.acting if self.acting[0] <= self.taken[0] else np.append(self.taken[0], self.acting)
+        values = self.at(times, initial)
+        return {name: Signal(times, values[:, k], "hold") for k, name in enumerate(names)}
+
 
 @final
 class RunInputs(Inputs):
@@ -165,11 +171,13 @@ class RunInputs(Inputs):
             "or expressions.\n  Try: the model, or inputs as text."
         )
 
-    def refuse_laws(self, who: str) -> None:
-        """Raises NotSupported if an input is a Python function or a sampled controller."""
-        if self.laws:
-            name = self.laws[0].names[0]
-            raise NotSupported(f'{who} needs smooth equations, and input "{name}" is {self.kind(name)}')
+    def refuse_over_time(self, who: str) -> None:
+        """Raises NotSupported: the model has other values."""
+        name = self.names[0]
+        raise NotSupported(
+            f'{who} draws on the model, which does not know that the input "{name}" of this run is {self.kind(name)}.\n'
+            "  Try: the model, or inputs as text."
+        )
 
     def kind(self, name: str) -> str:
         """What an input is, in words."""
@@ -290,12 +298,27 @@ def with_run_inputs(system: System, signals: Mapping[str, Signal], laws: Sequenc
     return system.with_inputs(RunInputs(system, signals, laws))
 
 
+def replayed(system: System) -> System:
+    """The system of a run for another run over the same motion: sampled controllers give what they gave in that run."""
+    own = system.inputs
+    if not isinstance(own, RunInputs):
+        return system
+    series, laws = dict(own.signals), []
+    for index, law in enumerate(own.laws):
+        record = own.records.get(index) if law.sampled is not None else None
+        if record is None:
+            laws.append(law)
+        else:
+            series |= record.series(law.names, initial_output(law))
+    return with_run_inputs(system, series, laws)
+
+
 def _with_inputs_of_another(
-    signals: Mapping[str, Signal], laws: Sequence[Law], records: Mapping[int, Record], system: System
+    signals: Mapping[str, Signal], laws: Sequence[Law], records: dict[int, Record], system: System
 ) -> System:
     """A system with the inputs of a run of the same model, perhaps in other coordinates."""
     inputs = RunInputs(system, signals, laws)
-    inputs.records = dict(records)
+    inputs.records = records
     return system.with_inputs(inputs)
 
 
@@ -303,11 +326,13 @@ class Feed:
     """The callback of one integration: it writes the inputs into the memory of the equations, then calls these."""
 
     def __init__(
-        self, system: System, vector: Array, span: tuple[float, float], inner: Callback, targets: Sequence[int]
-    ) -> None:
+        self, system: System, vector: Array, span: tuple[float, float], inner: Callback, targets: Sequence[int], *,
+        again: bool = False,
+    ) -> None:  # fmt: skip
         inputs = system.inputs
         assert isinstance(inputs, RunInputs)
         self._inputs, self._system, self._vector, self._span = inputs, system, vector, span
+        self._known = dict(inputs.records) if again else {}
         self.records: dict[int, Record] = {}
         n = len(system.layout.coordinates) + len(system.layout.speeds)
         self._n, self._kept = n, list[Any]()
@@ -344,7 +369,9 @@ class Feed:
 
     def keep_records(self) -> None:
         """Keeps the samples of the run in its inputs, from which quantities of the run are read later."""
-        self._inputs.records = self.records
+        own = self._inputs.records  # which systems in other coordinates share
+        own.clear()
+        own.update(self.records)
         self._inputs.late = self._memory.late
 
     def _address(self, array: Array) -> int:
@@ -377,8 +404,8 @@ class Feed:
         record = Record(taken, acting, np.full((taken.size, len(law.names)), np.nan))
         assert law.sampled is not None
         record.memories[float(taken[0])] = law.sampled.memory
-        before, have = self._inputs.records.get(index), 0
-        if before is not None and before.taken.size and self._span[0] == before.taken[0]:  # a part of the run again
+        before, have = self._known.get(index), 0
+        if before is not None:
             have = min(len(before.taken), len(taken))
             record.values[:have] = before.values[:have]
             record.memories |= before.memories

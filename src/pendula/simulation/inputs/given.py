@@ -54,6 +54,17 @@ def with_inputs(system: System, inputs: InputsGiven) -> tuple[System, tuple[str,
     return with_run_inputs(system, signals, laws), notes
 
 
+def for_a_run(system: System, inputs: InputsGiven) -> tuple[System, tuple[str, ...]]:
+    """The mechanism for one run, and notes about its inputs: those given, or its own ones without their past.
+
+    What controllers do in a run is kept in its inputs, so no two runs share these.
+    """
+    if inputs:
+        return with_inputs(system, inputs)
+    own = system.inputs
+    return (with_run_inputs(system, own.signals, own.laws) if isinstance(own, RunInputs) else system), ()
+
+
 def _compiled(system: System, inputs: Mapping[str, float | str]) -> System:
     """The mechanism with other numbers and texts, compiled again."""
     made = _with_other_inputs.setdefault(system, {})
@@ -153,11 +164,16 @@ def check_inputs(system: System, settings: Settings) -> None:
         raise UsageError("a sampled controller cannot run backwards in time")
 
 
-def fed(system: System, dynamics: Dynamics, vector: Array, span: tuple[float, float]) -> tuple[Dynamics, Feed | None]:
-    """The dynamics with the inputs of the run; unchanged if they are numbers and expressions."""
+def fed(
+    system: System, dynamics: Dynamics, vector: Array, span: tuple[float, float], *, again: bool = False
+) -> tuple[Dynamics, Feed | None]:
+    """The dynamics with the inputs of the run; unchanged if they are numbers and expressions.
+
+    ``again`` repeats a part of a run: controllers give what they gave in it.
+    """
     if not isinstance(system.inputs, RunInputs):
         return dynamics, None
     context = dynamics.workspace.context
     at = 1 + len(system.layout.coordinates) + len(system.layout.speeds)
-    feed = Feed(system, vector, span, dynamics.rhs, [int(context.x.ctypes.data) + 8 * at])
+    feed = Feed(system, vector, span, dynamics.rhs, [int(context.x.ctypes.data) + 8 * at], again=again)
     return replace(dynamics, fed=feed.callback()), feed

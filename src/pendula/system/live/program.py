@@ -92,6 +92,7 @@ def write_live(
         NotSupported: the equations are too long for a browser to run smoothly.
     """
     eq = derive(model)
+    model = eq.model  # with feedback laws among the forces
     given = Given.of(model)
     low, adjustable = _lowering(eq, given)
     script = Script(low.program)
