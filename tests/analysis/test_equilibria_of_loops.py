@@ -56,3 +56,32 @@ def test_poses_in_which_a_joint_is_closed_the_wrong_way_round_are_no_equilibria(
     np.testing.assert_allclose(heights, [2 - 9.81 / 30], atol=1e-9)
     assert "opposite directions" in found.reason
     assert pendula.simulate(model, 0.1, initial_state=found[0].state).ok
+
+
+@pytest.mark.parametrize("closing", [{"type": "coincident"}, {"type": "loop", "kind": "revolute"}])
+def test_three_parallel_cranks_do_not_rest_when_they_lie_flat(closing: dict[str, str]) -> None:
+    """All points of a coupler on parallel cranks move on equal circles: it hangs or stands, like one pendulum.
+
+    With the cranks in line with the coupler the constraints lose rank, and multipliers without bound seem to hold it.
+    """
+    cranks = ["a", "b", "c"]
+    ground = [{"body": "ground", "position": [0.8 * k, 0, 0]} for k in range(3)]
+    joints: list[dict[str, Any]] = [
+        {"name": f"t{k}", "type": "revolute", "parent": ground[k], "child": crank} for k, crank in enumerate(cranks)
+    ]
+    joints.append({"name": "tp", "type": "revolute", "parent": {"body": "a", "at": "tip"}, "child": "p"})
+    for k, crank in ((1, "b"), (2, "c")):
+        place = {"body": "p", "position": [0.8 * k, 0, 0]}
+        joints.append({"name": f"L{k}", "parent": {"body": crank, "at": "tip"}, "child": place, **closing})
+    bodies: list[dict[str, Any]] = [
+        {"name": name, "rod": {"mass": 1 + 0.3 * k, "length": 1}} for k, name in enumerate(cranks)
+    ]
+    bodies.append({"name": "p", "mass": 2, "com": [0.7, 0.1, 0], "inertia": 0.25})
+    model = pendula.Model(name="three cranks", gravity=[0, -9.81, 0], bodies=bodies, joints=joints)
+    found = pendula.find_equilibria(model)
+    poses = np.array([np.asarray(e.q, dtype=float) for e in found])
+    np.testing.assert_allclose(poses, np.outer([0, np.pi], np.ones(4)), atol=1e-9)
+    assert [e.unstable_directions for e in found] == [0, 1]
+    weight, turning = 9.81 * (3.9 / 2 + 2), 3.9 / 3 + 2  # of the pendulum that the cranks and the coupler form
+    frequency = np.abs(np.linalg.eigvals(pendula.linearize(model, found[0]).A))
+    np.testing.assert_allclose(frequency, np.sqrt(weight / turning), rtol=1e-9)
