@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from pendula.errors import ModelError, NotSupported, UsageError
+from pendula.model.expressions.expression import parse
 from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named, check_orientation
@@ -42,6 +43,7 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
         own = joint.coordinate_names()[-here.chart.count :]
         if any(name in joint.prescribed() for name in own):
             raise NotSupported(f'joint "{joint.name}" has prescribed angles, which only its own coordinates describe')
+        _refuse_rotors(joint, here != charts[joint.name] and "rates" in (here.axes, axes))
         _refuse_forces(model, joint, own if axes == here.axes and axes != "rates" else (*own, *_speed_names(joint)))
         if chart != here.chart and joint.names:
             fields["names"] = (*joint.names[: -here.chart.count], *chart_names(joint.name, chart)[0])
@@ -61,6 +63,12 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
 
 def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
     return tuple(speed.name for speed in joint.speeds()[-3:])
+
+
+def _refuse_rotors(joint: TreeJoint, replaced: bool) -> None:
+    """Raises NotSupported if rotors turn with rates of angles that would be replaced: others are other rotors."""
+    if replaced and any(parse(x).names or parse(x).evaluate({}) for x in joint.armature[-3:]):
+        raise NotSupported(f'joint "{joint.name}" has armature, which belongs to its own speeds')
 
 
 def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> None:
