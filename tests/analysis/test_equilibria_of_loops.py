@@ -85,3 +85,17 @@ def test_three_parallel_cranks_do_not_rest_when_they_lie_flat(closing: dict[str,
     weight, turning = 9.81 * (3.9 / 2 + 2), 3.9 / 3 + 2  # of the pendulum that the cranks and the coupler form
     frequency = np.abs(np.linalg.eigvals(pendula.linearize(model, found[0]).A))
     np.testing.assert_allclose(frequency, np.sqrt(weight / turning), rtol=1e-9)
+
+
+def test_what_remains_unbalanced_has_units_of_forces_also_with_angles_in_space() -> None:
+    """A body on a ball joint in angles under a slide without a spring: the weight of both, 2 kg, remains."""
+    bodies = [{"name": "b", "mass": 1}, {"name": "a", "mass": 1, "com": [0.5, 0.1, -0.3], "inertia": [0.1, 0.2, 0.15]}]
+    joints: list[dict[str, Any]] = [
+        {"name": "s", "type": "prismatic", "axis": [0, 0, 1], "parent": "ground", "child": "b"},
+        {"name": "f", "type": "spherical", "orientation": "zyx", "parent": "b", "child": "a"},
+    ]
+    model = pendula.Model(name="falling", gravity=[0, 0, -9.81], bodies=bodies, joints=joints)
+    found = pendula.find_equilibria(model)
+    assert "no equilibrium: at best -19.62 N on s_dot remains" in str(found)
+    assert found.units["f_1_dot"] == "N m"
+    assert found.units["s"] == "m"

@@ -253,7 +253,8 @@ def _found_in_twin(
         twin, inputs=inputs, parameters=parameters, starts=starts, seed=seed, prove=prove, on_progress=on_progress
     )
     mine = [from_twin(twin, system, one) for one in found.all]
-    units = {**found.units, **system.in_joints.layout.units}
+    own = system.in_joints.layout
+    units = {**found.units, **{c: own.units[c] for c in own.coordinates}, **force_units(system.in_joints.system)}
     return replace(found, all=tuple(mine), units=units)
 
 
