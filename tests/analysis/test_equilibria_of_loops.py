@@ -99,3 +99,82 @@ def test_what_remains_unbalanced_has_units_of_forces_also_with_angles_in_space()
     assert "no equilibrium: at best -19.62 N on s_dot remains" in str(found)
     assert found.units["f_1_dot"] == "N m"
     assert found.units["s"] == "m"
+
+
+SLENDER, HEAVY, LENGTH, SPINDLE, OPEN = 1.0, 2.0, 0.5, 0.06, 0.6
+RATE = float(np.sqrt((SLENDER + HEAVY) / SLENDER * 9.81 / (LENGTH * np.cos(OPEN))))
+"""rate at which a governor with point masses on its arms opens by the angle OPEN"""
+
+
+def _governor(kind: str, **spindle: Any) -> pendula.Model:
+    """Watt's governor: two arms with point masses, massless links to a collar on the spindle."""
+
+    def place(body: str, z: float) -> dict[str, Any]:
+        return {"body": body, "position": [0, 0, z]}
+
+    bodies: list[dict[str, Any]] = [
+        {"name": "spindle", "mass": 1, "inertia": [SPINDLE, SPINDLE, SPINDLE]},
+        {"name": "collar", "mass": HEAVY},
+    ]
+    slide = {"name": "z", "type": "prismatic", "axis": [0, 0, 1], "parent": place("spindle", -2 * LENGTH)}
+    joints: list[dict[str, Any]] = [
+        {"name": "phi", "type": "revolute", "parent": "ground", "child": "spindle", **spindle},
+        slide | {"child": "collar"},
+    ]
+    for k, side in ((1, 1), (2, -1)):
+        arm, link, axis = f"arm {k}", f"link {k}", [0, side, 0]
+        bodies += [{"name": arm, "point": {"mass": SLENDER, "at": [0, 0, -LENGTH]}}, {"name": link, "mass": 0}]
+        joints += [
+            {"name": f"a{k}", "type": "revolute", "axis": axis, "parent": "spindle", "child": arm},
+            {"name": f"b{k}", "type": "revolute", "axis": axis, "parent": place(arm, -LENGTH), "child": link},
+        ]
+        closing = {"type": "loop", "kind": kind, "axis": axis} if kind == "revolute" else {"type": kind}
+        joints.append({"name": f"c{k}", **closing, "parent": "collar", "child": place(link, -LENGTH)})
+    return pendula.Model(name="governor", gravity=[0, 0, -9.81], bodies=bodies, joints=joints)
+
+
+AT = {"a1": -OPEN, "a2": -OPEN, "b1": 2 * OPEN, "b2": 2 * OPEN, "z": 2 * LENGTH * (1 - float(np.cos(OPEN)))}
+
+
+def _governor_frequency(*, driven: bool) -> float:
+    """By energy: the arms' angle is the only coordinate, and a free spindle keeps its angular momentum."""
+    s, c, square = np.sin(OPEN), np.cos(OPEN), LENGTH**2
+    mass = 2 * SLENDER * square + 4 * HEAVY * square * s**2
+    stiffness = 2 * SLENDER * square * RATE**2 * s**2
+    if not driven:
+        turning, slope = SPINDLE + 2 * SLENDER * square * s**2, 4 * SLENDER * square * s * c
+        stiffness += (slope * RATE) ** 2 / turning
+    return float(np.sqrt(stiffness / mass))
+
+
+@pytest.mark.parametrize("kind", ["coincident", "revolute"])
+@pytest.mark.parametrize("driven", [True, False])
+def test_a_governor_turns_steadily(kind: str, driven: bool) -> None:
+    """Its closing joints turn with it, and so do the axes of their gaps; nothing else changes along the motion."""
+    model = _governor(kind, **({"motion": f"{RATE}*t"} if driven else {}))
+    at = AT if driven else {**AT, "phi_dot": RATE}
+    found = pendula.linearize(model, at)
+    largest = float(np.abs(np.linalg.eigvals(found.A)).max())
+    np.testing.assert_allclose(largest, _governor_frequency(driven=driven), rtol=1e-9)
+
+
+def test_steady_motions_of_a_governor_are_found() -> None:
+    found = pendula.find_equilibria(_governor("revolute"), rates={"phi": RATE}, starts=32)
+    opened = [abs(e["a1"]) for e in found if abs(abs(e["b1"]) - 2 * abs(e["a1"])) < 1e-6 and abs(e["a1"]) > 1e-6]
+    assert opened
+    np.testing.assert_allclose([x for x in opened if x < 3], OPEN, rtol=1e-9)
+
+
+def test_a_governor_with_gravity_across_its_spindle_is_still_refused() -> None:
+    leaning = _governor("revolute").with_changes(gravity=[0, 1, -9.81])
+    with pytest.raises(pendula.errors.PendulaError, match="depend on"):
+        pendula.find_equilibria(leaning, rates={"phi": RATE}, starts=8)
+    with pytest.raises(pendula.errors.PendulaError):
+        pendula.linearize(leaning, {**AT, "phi_dot": RATE})
+
+
+def test_a_steady_rotation_in_maximal_coordinates_is_refused_by_name() -> None:
+    system = pendula.compile_system(_governor("revolute"), "maximal")
+    there = system.in_joints.place_state(system.in_joints.state({**AT, "phi_dot": RATE}))
+    with pytest.raises(pendula.errors.NotSupported, match="in maximal coordinates a steady motion leaves nothing"):
+        pendula.linearize(system, there)
