@@ -178,3 +178,37 @@ def test_a_steady_rotation_in_maximal_coordinates_is_refused_by_name() -> None:
     there = system.in_joints.place_state(system.in_joints.state({**AT, "phi_dot": RATE}))
     with pytest.raises(pendula.errors.NotSupported, match="in maximal coordinates a steady motion leaves nothing"):
         pendula.linearize(system, there)
+
+
+def test_a_sarrus_linkage_under_slanting_gravity_does_not_rest_where_its_legs_are_straight() -> None:
+    """Two branches cross where both legs are straight. Gravity across the legs is balanced on neither."""
+    bodies: list[dict[str, Any]] = [
+        {"name": name, "mass": 1, "com": [0, 0, 0.5 if name == "upper b" else 0], "inertia": [0.01, 0.02, 0.025]}
+        for name in ("lower a", "upper a", "lower b", "upper b", "top")
+    ]
+
+    def up(body: str, *at: float) -> dict[str, Any]:
+        return {"body": body, "position": list(at)}
+
+    x, y = {"type": "revolute", "axis": [1, 0, 0]}, {"type": "revolute", "axis": [0, 1, 0]}
+    joints: list[dict[str, Any]] = [
+        {"name": "a1", **y, "parent": "ground", "child": "lower a"},
+        {"name": "a2", **y, "parent": up("lower a", 0, 0, 1), "child": "upper a"},
+        {"name": "top", **y, "parent": up("upper a", 0, 0, 1), "child": "top"},
+        {"name": "b1", **x, "parent": up("ground", 1, 1, 0), "child": "lower b"},
+        {"name": "b2", **x, "parent": up("lower b", 0, 0, 1), "child": "upper b"},
+        {
+            "name": "L",
+            **x,
+            "type": "loop",
+            "kind": "revolute",
+            "parent": up("upper b", 0, 0, 1),
+            "child": up("top", 1, 1, 0),
+        },
+    ]
+    start = {"a1": -0.6, "a2": 1.2, "top": -0.6, "b1": 0.6, "b2": -1.2}
+    model = pendula.Model(name="sarrus", gravity=[0.2, -0.5, -9.81], bodies=bodies, joints=joints, initial=start)
+    found = pendula.find_equilibria(model, starts=60)
+    straight = [e for e in found if abs(np.sin(e["a2"])) < 1e-3 and abs(np.sin(e["a1"])) < 1e-3]
+    assert len(found)
+    assert not straight, str(found)

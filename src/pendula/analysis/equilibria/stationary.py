@@ -29,6 +29,8 @@ SINGULAR = 1e-9
 """singular values below this fraction of the largest count as zero when a state is refined"""
 REGULAR = 1e-3
 """smaller singular values, as a fraction of the largest, belong to poses next to singular ones: multipliers are huge"""
+CLOSED = 1e-2
+"""loops that close only after a step longer than this share of the distance to a singular pose are not closed"""
 GROWN = 100.0
 """multipliers above this, in typical forces, may grow without bound towards a singular pose"""
 
@@ -169,16 +171,15 @@ def fades(problem: Stationary, q: Array) -> bool:
     """Whether forces seem to balance at a state only because a singular pose is near.
 
     Next to a singular pose, loops close within the tolerance although they do not close, and multipliers that grow
-    without bound hold any load. Closing the loops further then leads on towards the singular pose: the least singular
-    value of G changes at once. At an equilibrium near a dead point it stays the same.
+    without bound hold any load. The least singular value of G is about the distance to that pose; closing the loops
+    further then moves the state by a good part of it. At an equilibrium near a dead point nothing moves.
     """
     rows = problem.rows(q[None])[0]
     if not len(rows) or np.abs(problem.multipliers(q[None])).max() <= GROWN:
         return False
-    closer = problem.moved(q[None], -(np.linalg.pinv(rows, rcond=SINGULAR) @ problem.gaps(q[None])[0])[None])
-    before, after = (np.linalg.svd(x, compute_uv=False) for x in (rows, problem.rows(closer)[0]))
-    least = int(np.sum(before > SINGULAR * before[0])) - 1
-    return bool(abs(after[least] - before[least]) > 0.1 * before[least])
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    step = np.linalg.pinv(rows, rcond=SINGULAR) @ problem.gaps(q[None])[0]
+    return bool(np.linalg.norm(step) > CLOSED * sizes[sizes > SINGULAR * sizes[0]].min())
 
 
 @dataclass(frozen=True)
