@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import Model, library
@@ -157,3 +158,43 @@ def test_what_considers_bodies_alone_says_so() -> None:
     with pytest.raises(NotSupported, match="armature"):
         pendula.derivation.projection_matrices(model)
     assert [x.name for x in pendula.integrals(model.with_changes(gravity=[0, 0, 0])).all] == ["E"]
+
+
+@pytest.mark.parametrize("armature", [[0.01, 0.01, 0.01], [0.01, 0.02, 0.03]])
+def test_rotors_of_angles_keep_a_run_in_these_angles(armature: list[float]) -> None:
+    """Rotors of three angles are not those of an angular velocity: near their singularity no quaternion replaces them."""
+    joint = {"name": "f", "type": "spherical", "orientation": "zyx", "parent": "ground", "child": "top"}
+    model = Model(
+        name="rotors in gimbals",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "top", "mass": 1, "com": [0.5, 0.1, -0.3], "inertia": [0.1, 0.2, 0.15]}],
+        joints=[joint | {"armature": armature}],
+        initial={"f_2": 0.3, "f_1_dot": 1, "f_2_dot": 3},
+    )
+    system = pendula.compile_system(model)
+    run = pendula.simulate(system, 0.5, samples=6, tol=1e-10)
+
+    def rates(t: float, y: Any) -> Any:
+        return np.concatenate([y[3:], system.accelerations(y[:3], y[3:], t)])
+
+    exact = solve_ivp(rates, (0.0, 0.5), [0, 0.3, 0, 1, 3, 0], rtol=1e-11, atol=1e-11, t_eval=run.t).y
+    assert np.abs(exact[1]).max() > np.radians(80)
+    np.testing.assert_allclose(run.q, exact[:3].T, atol=1e-6)
+    with pytest.raises(NotSupported, match=r'joint "f" has armature, which belongs to its own speeds'):
+        pendula.convert(run, "quaternion")
+
+
+def test_rotors_of_an_angular_velocity_may_be_written_in_any_chart_with_it() -> None:
+    joint = {"name": "f", "type": "spherical", "orientation": "zyx", "speeds": "body", "armature": [0.1] * 3}
+    model = Model(
+        name="rotors",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "top", "mass": 1, "com": [0.5, 0.1, -0.3], "inertia": [0.1, 0.2, 0.15]}],
+        joints=[joint | {"parent": "ground", "child": "top"}],
+        initial={"f_2": 0.3, "f_wx": 1, "f_wy": 3},
+    )
+    run = pendula.simulate(model, 2.0, samples=6, tol=1e-10)
+    assert run.energy_drift < 1e-8
+    turned = pendula.convert(run, "quaternion")
+    other = pendula.simulate(turned.system, 2.0, initial_state=turned.state(0), samples=6, tol=1e-10)
+    np.testing.assert_allclose(other.v, turned.v, atol=1e-6)

@@ -109,3 +109,29 @@ def test_accelerations_keep_a_loop_closed(kind: str) -> None:
     a = np.abs(system.accelerations(q, v, t)).max()
     np.testing.assert_allclose(slope(gaps), rates(0.0), atol=1e-9)
     np.testing.assert_allclose(slope(rates), 0.0, atol=1e-9 * (1 + a))
+
+
+@pytest.mark.parametrize("formulation", ["lagrange", "kane", "newton-euler", "maximal", "projection"])
+def test_a_moving_ground_point_may_be_either_side_of_a_closing_joint(formulation: str) -> None:
+    """The motion is the same, and the force on the child side is the opposite one."""
+    moving = {"body": "ground", "position": ["1.3 + 0.1*sin(4*t)", "0.05*t", 0]}
+    tip = {"body": "rod", "position": [1.2, 0, 0]}
+    bodies = [
+        {"name": name, "rod": {"mass": 1, "length": x, "axis": [1, 0, 0]}} for name, x in (("crank", 0.5), ("rod", 1.2))
+    ]
+    joints = [
+        {"name": "c", "type": "revolute", "parent": "ground", "child": "crank"},
+        {"name": "r", "type": "revolute", "parent": {"body": "crank", "at": "end"}, "child": "rod"},
+    ]
+    found = []
+    for parent, child in ((moving, tip), (tip, moving)):
+        line = {"name": "L", "type": "coincident", "parent": parent, "child": child}
+        model = pendula.Model(
+            name="shaken", gravity=[0, -9.81, 0], bodies=bodies, joints=[*joints, line], initial={"c": 0.9, "r": -0.3}
+        )
+        run = pendula.simulate(pendula.compile_system(model, formulation), 0.5, samples=4)
+        assert run.ok
+        found.append((run.joints[0], pendula.reactions(run)["L"].force, pendula.reactions(run)["r"].force))
+    np.testing.assert_allclose(found[1][0], found[0][0], atol=1e-8)
+    np.testing.assert_allclose(found[1][1], -found[0][1], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[1][2], found[0][2], rtol=1e-5, atol=1e-6)

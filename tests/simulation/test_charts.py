@@ -9,6 +9,7 @@ import pytest
 
 import pendula
 from pendula import Outcome, library
+from pendula.errors import NotSupported
 from pendula.numerics.steppers.stepping import Integration
 from pendula.simulation.charts.undetermined import named
 from pendula.simulation.trajectory import Trajectory
@@ -286,3 +287,47 @@ def test_ensembles_repeat_runs_that_a_singularity_stopped(zyz: System, stepper: 
         one = pendula.simulate(zyz, 1.0, initial_state=start, tol=1e-9, stepper=stepper)
         expected, found = zyz.poses(one.q[-1])[0], zyz.poses(many.end_q[k])[0]
         assert np.abs(found - expected).max() < 1e-6
+
+
+_NAMED = {
+    "a force": {"forces": [{"type": "force", "body": "a", "position": [0.5, 0.1, -0.3], "vector": ["-20*f_1", 0, 0]}]},
+    "an input": {
+        "inputs": {"u": "-3*f_1"},
+        "forces": [{"type": "force", "body": "a", "position": [0.5, 0.1, -0.3], "vector": ["u", 0, 0]}],
+    },
+}
+
+
+@pytest.mark.parametrize("what", _NAMED)
+def test_angles_that_the_model_names_are_not_replaced_by_others_of_these_names(what: str) -> None:
+    """f_1 turns about z in one sequence, about x in the other."""
+    body = {"name": "a", "mass": 1, "com": [0.5, 0.1, -0.3], "inertia": [0.1, 0.2, 0.15]}
+    joint = {"name": "f", "type": "spherical", "orientation": "zyx", "parent": "ground", "child": "a"}
+    model = pendula.Model(name="top", gravity=[0, 0, -9.81], bodies=[body], joints=[joint], initial={"f_2": 0.3})
+    run = pendula.simulate(model, 0.2, samples=2)
+    assert pendula.convert(run, "xyz").layout.coordinates == run.layout.coordinates
+    forced = pendula.simulate(model.with_changes(**_NAMED[what]), 0.2, samples=2)
+    with pytest.raises(NotSupported, match='the force "force" uses "f_1"'):
+        pendula.convert(forced, "xyz")
+
+
+def test_a_coupling_keeps_the_angle_that_it_names() -> None:
+    bodies = [{"name": name, "mass": 1, "inertia": [0.1, 0.2, 0.15]} for name in ("a", "b")]
+    joints = [
+        {"name": "f", "type": "spherical", "orientation": "zyx", "parent": "ground", "child": "a"},
+        {"name": "h", "type": "revolute", "parent": "ground", "child": "b"},
+        {"name": "gear", "type": "coupling", "value": "h - f_1"},
+    ]
+    model = pendula.Model(name="geared", gravity=[0, 0, 0], bodies=bodies, joints=joints, initial={"f_2_dot": 0.3})
+    with pytest.raises(NotSupported, match='the coupling "gear" uses "f_1"'):
+        pendula.convert(pendula.simulate(model, 0.2, samples=2), "xyz")
+
+
+def test_speeds_that_a_force_names_keep_their_axes() -> None:
+    """A drag c on an angular velocity in world axes slows small turns by c/I = 0.2, whatever the body's steady spin."""
+    body = {"name": "a", "mass": 1, "inertia": [0.1, 0.1, 0.1]}
+    joint = {"name": "f", "type": "spherical", "speeds": "parent", "parent": "ground", "child": "a"}
+    drag = {"type": "torque", "body": "a", "vector": ["-0.02*f_wx", "-0.02*f_wy", "0.1*(2 - f_wz)"]}
+    model = pendula.Model(name="ball", gravity=[0, 0, 0], bodies=[body], joints=[joint], forces=[drag])
+    found = np.sort(np.linalg.eigvals(pendula.linearize(model, {"f_q0": 1, "f_wz": 2}).A).real)
+    np.testing.assert_allclose(found, [-1, -0.2, -0.2, 0, 0, 0], atol=1e-9)

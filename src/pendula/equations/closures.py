@@ -82,7 +82,7 @@ def closure_rows(mechanism: Mechanism) -> list[Row]:
 def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
     """The constraint rows of a closing joint: its template with symbols."""
     parent = Point(joint.parent.body, mechanism.place(joint.parent, f"{joint.name}_parent"))
-    child = Point(joint.child.body, mechanism.place(joint.child, f"{joint.name}_child"))
+    child = child_point(mechanism, joint)
     sides = _Sides(mechanism, joint)
     rows: list[Row] = []
     for row in joint.rows():
@@ -101,6 +101,11 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
             case _:
                 assert_never(row)
     return rows
+
+
+def child_point(mechanism: Mechanism, joint: ClosingJoint) -> Point:
+    """The point of a closing joint's child side, at which its force acts."""
+    return Point(joint.child.body, mechanism.place(joint.child, f"{joint.name}_child"))
 
 
 def _coupling(mechanism: Mechanism, joint: ClosingJoint, value: int | float | str) -> Expr:

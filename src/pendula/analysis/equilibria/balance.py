@@ -129,6 +129,25 @@ class Balance:
         """An orthonormal basis of the null space of G, by columns: the displacements ds that the constraints allow."""
         return null_basis(self.rows(q, t))
 
+    def loops(self, q: Array, v: Array | None, t: float = 0.0, S: Array | None = None) -> Array:
+        """Numbers that are equal at two states exactly if closed loops demand the same of the speeds; a row per state.
+
+        The rows of G may differ by a rotation: gaps in world axes turn with a mechanism that turns as a whole, as a
+        governor on its spindle does. ``S`` turns the speeds back to other axes. Without speeds, only the gaps.
+        """
+        system, m = self.system, self.system.loop_rows
+        gaps, rates = system.gaps(q, v, t, parameters=self.parameters)
+        if not m:
+            return np.asarray(gaps if v is None else np.concatenate([gaps, rates], axis=1))
+        G = system.constraint_jacobian(q, np.full(len(q), t), parameters=self.parameters)
+        G = G if S is None else G @ np.swapaxes(S, 1, 2)
+        demands = [gaps[:, :m]] if v is None else [gaps[:, :m], rates]
+        found = [gaps[:, m:], *(np.einsum("bmn,bm->bn", G, x) for x in demands)]
+        found += [np.linalg.norm(x, axis=1, keepdims=True) for x in demands]
+        if v is not None:
+            found.append((np.swapaxes(G, 1, 2) @ G).reshape(len(q), -1))
+        return np.concatenate(found, axis=1)
+
     def looks(self) -> tuple[float, ...]:
         """Times at which forces are compared: ``LOOKS``, and those that the model's expressions of time single out."""
         model = self.system.model
@@ -147,8 +166,9 @@ class Balance:
         size = max(float(np.abs(self.forces(q, v)).max(initial=0.0)), self.scale(q, v))
         if np.abs(found - found[0]).max(initial=0.0) > 1e-9 * size:
             return True
-        gaps = np.array([self.system.gaps(q, v, t, parameters=self.parameters)[0] for t in times])
-        return bool(np.abs(gaps - gaps[0]).max(initial=0.0) > 1e-9 * typical_length(self.system, self.parameters))
+        loops = np.array([self.loops(np.asarray(q)[None], None, t)[0] for t in times])
+        length = typical_length(self.system, self.parameters)
+        return bool(np.abs(loops - loops[0]).max(initial=0.0) > 1e-9 * max(length, length**2))
 
     def scale(self, q: Array, v: Array | None = None) -> float:
         """A typical force of the mechanism, the scale for rounding errors in unbalanced forces.

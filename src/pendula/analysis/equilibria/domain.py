@@ -198,7 +198,7 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
 
 
 def is_cyclic(balance: Balance, name: str, rng: np.random.Generator) -> bool:
-    """Whether a coordinate is cyclic: forces at any speeds, masses and gaps of loops do not depend on it."""
+    """Whether a coordinate is cyclic: forces at any speeds, masses and loops do not depend on it."""
     system = balance.system
     i, n = system.layout.coordinates.index(name), len(system.layout.speeds)
     q = rng.uniform(-1.0, 1.0, size=(PROBES, len(system.layout.coordinates)))
@@ -212,8 +212,8 @@ def is_cyclic(balance: Balance, name: str, rng: np.random.Generator) -> bool:
         with np.errstate(all="ignore"):
             forces = balance.forces(x, v)
             masses = system.mass_matrix(x, 0.0, parameters=balance.parameters).reshape(PROBES, -1)
-            gaps = np.concatenate(system.gaps(x, v, 0.0, parameters=balance.parameters), axis=1)
-        return np.concatenate([forces, masses, gaps], axis=1)
+            loops = balance.loops(x, v)
+        return np.concatenate([forces, masses, loops], axis=1)
 
     here, there = looks(q), looks(further)
     good = np.all(np.isfinite(here) & np.isfinite(there), axis=1)

@@ -26,6 +26,7 @@ from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.system import System, has_gaps
 from pendula.words import counted, readable, some
 
+NOT_AT_REST = "in maximal coordinates a steady motion leaves nothing at rest"
 BALANCED = 1e-8
 """unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding errors"""
 NEUTRAL = 1e-8
@@ -167,7 +168,7 @@ def equilibrium_at(
     balance = Balance.of(system, inputs, parameters)
     state = closed_state(system, at, balance.parameters)
     if rates:
-        system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
+        system.in_joints.refuse_others(NOT_AT_REST)
         turning = read_turning(balance, rates, np.random.default_rng(0))
         state = State(0.0, state.q, turning.speeds(system, state.q), system.layout)
         balance = turning.seen_from(balance)
@@ -184,6 +185,8 @@ def equilibrium_at(
     left = balance.unbalanced(state.q, state.v)
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
+        if np.any(state.v):
+            system.in_joints.refuse_others(NOT_AT_REST)
         remains = _largest_force(system, left, () if isinstance(at, State) or at is None else tuple(at))
         percent = f"{100 * share:.2g}" if share < 0.95 else f"{100 * share:.0f}"  # 100, not 1e+02
         raise NotAnEquilibrium(

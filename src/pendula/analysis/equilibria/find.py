@@ -25,7 +25,7 @@ from pendula.analysis.equilibria.poles import searches_in_twin
 from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
 from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
 from pendula.analysis.equilibria.search import Search
-from pendula.analysis.equilibria.stationary import Stationary, close_loops, refine, shares_of
+from pendula.analysis.equilibria.stationary import REGULAR, Stationary, close_loops, refine, shares_of
 from pendula.analysis.equilibria.turning import Turning, read_turning
 from pendula.arguments import available, read_count, read_number, read_seed
 from pendula.errors import ComputationError, LoopNotClosed, NotSupported, UsageError
@@ -253,7 +253,8 @@ def _found_in_twin(
         twin, inputs=inputs, parameters=parameters, starts=starts, seed=seed, prove=prove, on_progress=on_progress
     )
     mine = [from_twin(twin, system, one) for one in found.all]
-    units = {**found.units, **system.in_joints.layout.units}
+    own = system.in_joints.layout
+    units = {**found.units, **{c: own.units[c] for c in own.coordinates}, **force_units(system.in_joints.system)}
     return replace(found, all=tuple(mine), units=units)
 
 
@@ -392,7 +393,8 @@ def _problem(balance: Balance, turning: Turning, domain: Domain, rng: np.random.
         )
     with np.errstate(all="ignore"):
         weight = np.abs(balance.forces(q, rough.speeds(q)) * balance.steps)
-        stiffness = np.abs(rough.jacobians(q, rough.multipliers(q))[:, : len(v), : len(v)]).max(axis=2)
+        lam = rough.multipliers(q, REGULAR)  # loops with redundant rows often close next to singular poses
+        stiffness = np.abs(rough.jacobians(q, lam)[:, : len(v), : len(v)]).max(axis=2)
     rows = np.maximum(weight, stiffness)
     rows = rows[np.isfinite(rows).all(axis=1)]
     both = rows.max(axis=1, initial=0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from pendula.analysis.equilibria.domain import Domain
 from pendula.analysis.equilibria.families import Directions, find_directions, same_family
 from pendula.analysis.equilibria.orbits import Orbits
-from pendula.analysis.equilibria.stationary import SETTLED, Deflation, Stationary, refine, settle
+from pendula.analysis.equilibria.stationary import SETTLED, Deflation, Stationary, fades, refine, settle
 from pendula.analysis.equilibria.stiffening import stiffened
 from pendula.system.layout import Array
 
@@ -226,7 +226,7 @@ class Search:
             if self.problem.turning is not None:
                 q = self.problem.turning.turned_back(self.problem.system, q)
             q = self.domain.wrapped(q)
-            if not np.abs(left).max() < SETTLED:
+            if not np.abs(left).max() < SETTLED or fades(self.problem, q):
                 return
             known = self._known(q)
             if known is None:

@@ -27,6 +27,12 @@ SMALL, NOTHING = 1e-4, 1e-12
 """a row with forces below the first fraction of a typical force has its own scale, below the second it has none"""
 SINGULAR = 1e-9
 """singular values below this fraction of the largest count as zero when a state is refined"""
+REGULAR = 1e-3
+"""smaller singular values, as a fraction of the largest, belong to poses next to singular ones: multipliers are huge"""
+CLOSED = 1e-2
+"""loops that close only after a step longer than this share of the distance to a singular pose are not closed"""
+GROWN = 100.0
+"""multipliers above this, in typical forces, may grow without bound towards a singular pose"""
 
 
 @dataclass(frozen=True)
@@ -124,12 +130,12 @@ class Stationary:
         """States after scaled displacements; small rotations of ball joints multiply their quaternions."""
         return moved(self.system, q, step * self.sizes)
 
-    def multipliers(self, q: Array) -> Array:
-        """Scaled least-squares multipliers."""
+    def multipliers(self, q: Array, small: float = 1e-8) -> Array:
+        """Scaled least-squares multipliers; rows dependent up to a fraction ``small`` share the load."""
         if self.system.loop_rows == 0:
             return np.zeros((len(q), 0))
         forces = self.balance.forces(q, self.speeds(q)) * self.sizes / self.force
-        inverse = np.linalg.pinv(np.swapaxes(self.rows(q), 1, 2), rcond=1e-8)
+        inverse = np.linalg.pinv(np.swapaxes(self.rows(q), 1, 2), rcond=small)
         return np.asarray(-np.einsum("bmn,bn->bm", inverse, forces))
 
 
@@ -159,6 +165,21 @@ def _shortened(step: Array, measured: Array, longest: float = LONGEST) -> Array:
     """Steps shortened so that the norm of ``measured`` does not exceed ``longest``."""
     length = np.linalg.norm(measured, axis=1, keepdims=True)
     return step * np.minimum(1.0, longest / np.maximum(length, 1e-300))
+
+
+def fades(problem: Stationary, q: Array) -> bool:
+    """Whether forces seem to balance at a state only because a singular pose is near.
+
+    Next to a singular pose, loops close within the tolerance although they do not close, and multipliers that grow
+    without bound hold any load. The least singular value of G is about the distance to that pose; closing the loops
+    further then moves the state by a good part of it. At an equilibrium near a dead point nothing moves.
+    """
+    rows = problem.rows(q[None])[0]
+    if not len(rows) or np.abs(problem.multipliers(q[None])).max() <= GROWN:
+        return False
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    step = np.linalg.pinv(rows, rcond=SINGULAR) @ problem.gaps(q[None])[0]
+    return bool(np.linalg.norm(step) > CLOSED * sizes[sizes > SINGULAR * sizes[0]].min())
 
 
 @dataclass(frozen=True)

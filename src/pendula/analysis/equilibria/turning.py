@@ -242,12 +242,12 @@ def _refuse_uneven(balance: Balance, turn: Array, kind: str, rng: np.random.Gene
 
 
 def _look(balance: Balance, q: Array, v: Array, S: Array | None) -> Array:
-    """Forces, masses and gaps of loops at some states, in axes turned back by S."""
+    """Forces, masses and loops at some states, in axes turned back by S."""
     system = balance.system
     forces = balance.forces(q, v)
     masses = system.mass_matrix(q, 0.0, parameters=balance.parameters)
-    gaps = np.concatenate(system.gaps(q, v, 0.0, parameters=balance.parameters), axis=1)
+    loops = balance.loops(q, v, 0.0, S)
     if S is not None:
         forces = np.einsum("bij,bj->bi", S, forces)
         masses = S @ masses @ np.swapaxes(S, 1, 2)
-    return np.concatenate([forces, masses.reshape(len(q), -1), gaps], axis=1)
+    return np.concatenate([forces, masses.reshape(len(q), -1), loops], axis=1)

@@ -264,6 +264,8 @@ def _refuse_changing(system: System, point: Equilibrium, terms: Terms) -> None:
         later = _terms_later(system, point, t)
         for name in "MKCGF":
             one, other, there = getattr(terms, name), getattr(later, name), getattr(aside, name)
+            if name == "G":  # its rows may turn with the mechanism
+                one, other, there = (x.T @ x for x in (one, other, there))
             size = max(float(np.abs(x).max(initial=1e-300)) for x in (one, other, there))  # may vanish exactly here
             size = max(size, {"C": damping, "K": stiffness}.get(name, 0.0))
             change = float(np.abs(one - other).max(initial=0.0))
@@ -291,8 +293,11 @@ def _terms_later(system: System, point: Equilibrium, t: float) -> Terms:
     """The terms at a later time of a steady motion, in axes that do not take part in the spin of bodies."""
     spin = np.zeros(len(point.v)) if point.spin is None else point.spin
     q, S = spun(system, moved(system, point.q, t * (point.v - spin)), spin * t)
-    rest = (point.inputs, point.multipliers, point.parameters)
-    found = terms_at(system, q, S.T @ point.v, *rest, t=t, spin=point.spin)
+    v, balance = S.T @ point.v, balance_of(system, point)
+    lam = point.multipliers
+    if np.abs(balance.rows(q, t) - balance.rows(point.q)).max(initial=0.0) > CHANGING:  # they turn with the rows of G
+        lam = balance.multipliers(q, v, t)
+    found = terms_at(system, q, v, point.inputs, lam, point.parameters, t=t, spin=point.spin)
     if point.spin is None:
         return found
     M, K, C = (S @ X @ S.T for X in (found.M, found.K, found.C))

@@ -231,7 +231,7 @@ class MaximalDerivation:
     ) -> list[Transmitted]:
         """Constraint wrenches on the children from the multipliers, with out-of-plane components for planar joints."""
         for closure, carried in zip(self.m.model.closures, closing, strict=True):
-            pin = self.m.point(closure.child.body, self.m.place(closure.child, closure.name))
+            pin = self.m.point(*cl.child_point(self.m, closure))
             for side, sign in ((closure.child, 1), (closure.parent, -1)):
                 self._note(self.joints.body(side.body), pin, carried.force, carried.torque, sign)
         loads: dict[int, list[tuple[vec.Vector, vec.Vector]]] = {id(body): [] for body in self.m.bodies}

@@ -248,10 +248,18 @@ class Mechanism(ABC):
         for axis, value in zip("xyz", side.position, strict=True):
             expression = _parse(value)
             if side.body == GROUND and "t" in expression.names:
-                entries.append(self._drive(f"{owner}__{axis}", "length", expression).position)
+                entries.append(self._moving_ground(f"{owner}__{axis}", expression).position)
             else:
                 entries.append(self.constant(value))
         return tuple(entries)
+
+    def _moving_ground(self, name: str, value: Expression) -> Drive:
+        """The motion of a ground point along one axis; the same one for a side that is placed again."""
+        key = ("ground", name, value)
+        if key not in self._known:
+            self._known[key] = self._drive(name, "length", value)
+        found: Drive = self._known[key]
+        return found
 
     def turns(self, rotation: Rotation | None) -> tuple[Turn, ...]:
         """The elementary rotations of a rotation field."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from pendula.errors import ModelError, NotSupported, UsageError
+from pendula.model.checks.usage import expressions
+from pendula.model.expressions.expression import parse
 from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named, check_orientation
@@ -42,7 +44,10 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
         own = joint.coordinate_names()[-here.chart.count :]
         if any(name in joint.prescribed() for name in own):
             raise NotSupported(f'joint "{joint.name}" has prescribed angles, which only its own coordinates describe')
+        other_speeds = axes != here.axes or (axes == "rates" and chart != here.chart)
+        _refuse_rotors(joint, other_speeds and "rates" in (here.axes, axes))
         _refuse_forces(model, joint, own if axes == here.axes and axes != "rates" else (*own, *_speed_names(joint)))
+        _refuse_names(model, {*(own if chart != here.chart else ()), *(_speed_names(joint) if other_speeds else ())})
         if chart != here.chart and joint.names:
             fields["names"] = (*joint.names[: -here.chart.count], *chart_names(joint.name, chart)[0])
         other = type(joint)(**fields | {"orientation": chart.name, "speeds": axes})
@@ -61,6 +66,23 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
 
 def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
     return tuple(speed.name for speed in joint.speeds()[-3:])
+
+
+def _refuse_names(model: Model, replaced: set[str]) -> None:
+    """Raises NotSupported if an expression uses replaced coordinates or speeds: other charts may have equal names."""
+    couplings = [(f'the coupling "{j.name}"', j) for j in model.closures if not j.has_sides]
+    forces = [(f'the force "{getattr(f, "name", None) or f.type}"', f) for f in model.forces]
+    inputs = [(f'the input "{name}"', value) for name, value in model.inputs.items()]
+    for owner, part in (*couplings, *forces, *inputs):
+        for found in expressions(part):
+            if used := sorted(found.expression.names & replaced):
+                raise NotSupported(f'{owner} uses "{used[0]}", which another chart does not have in this meaning')
+
+
+def _refuse_rotors(joint: TreeJoint, replaced: bool) -> None:
+    """Raises NotSupported if rotors turn with rates of angles that would be replaced: others are other rotors."""
+    if replaced and any(parse(x).names or parse(x).evaluate({}) for x in joint.armature[-3:]):
+        raise NotSupported(f'joint "{joint.name}" has armature, which belongs to its own speeds')
 
 
 def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> None:
