@@ -47,10 +47,10 @@ def test_extremes_of_a_linkage_are_those_of_its_run():
             assert found[f"least.{name}"][k] == pytest.approx(run[name].min(), abs=1e-6)
 
 
-def test_times_that_are_given_are_kept():
-    found = pendula.sweep(oscillator(), {"k": [1.0]}, "extremes", duration=6.0, samples=[0.0, 1.0, 6.0], on="here")
-    at = np.array([0.0, 1.0, 6.0])
-    assert found["largest.x"][0] == pytest.approx((np.cos(at) + 0.3 * np.sin(at)).max(), abs=1e-6)
+def test_samples_of_another_computation_do_not_coarsen_them():
+    both = pendula.sweep(oscillator(), {"k": [4.0]}, ["states", "extremes"], duration=50.0, samples=3, on="here")
+    assert both["state.x"].shape == (1, 3)
+    assert both["largest.x"][0] == pytest.approx(np.sqrt(1 + 0.09 / 4), rel=3e-6)
 
 
 def test_a_jump_between_samples_adds_nothing():

@@ -56,7 +56,7 @@ def test_a_steady_motion_near_a_point_has_its_rate_among_the_speeds():
     lowest = pendula.sweep("spherical-pendulum", {"l": length.tolist()}, rates={"phi": rate}, **how)
     for found in (near, lowest):
         np.testing.assert_allclose(found["frequency"][:, 0], rate * np.sqrt(1 + 3 * lean**2), rtol=1e-9)
-    with pytest.raises(UsageError, match='rates are for the search .*, but theta asks .*\n.*at={"phi_dot": ...}'):
+    with pytest.raises(UsageError, match=r'rates are for .*, but theta asks .*\n.*at={"phi_dot": ...}'):
         pendula.sweep("spherical-pendulum", {"theta": [0.5, 1.0]}, rates={"phi": rate}, **how)
     with pytest.raises(UsageError, match="rates are for the search"):
         pendula.sweep("spherical-pendulum", {"l": [1.0]}, rates={"phi": rate}, at={"theta": 0.5}, **how)

@@ -34,7 +34,7 @@ def refuse_rates_at_a_point(batch: Batch) -> None:
     if rates and near:
         raise UsageError(
             f"rates are for the search for all steady motions, but {', '.join(near)} asks for the one nearby.\n"
-            f'  Try: the speeds of the steady motion in at, such as at={{"{next(iter(rates))}_dot": ...}}, without rates.'
+            f'  Try: without rates, the speeds of the motion in at, such as at={{"{next(iter(rates))}_dot": ...}}.'
         )
 
 

@@ -26,7 +26,7 @@ from pendula.system.layout import Array
 from pendula.tables.table import Block
 
 FEWEST, MOST = 1000, 1_000_000
-"""least and largest number of samples of a run, where a study states none"""
+"""least and largest number of samples of a run"""
 PER_STEP, PER_LONG_STEP = 4, 32
 """samples for each step, and for each of the long steps of Taylor series"""
 AT_ONCE = 20_000_000
@@ -36,20 +36,17 @@ FINE = 65
 
 
 def _extremes(batch: Batch, tell: Tell) -> Computed:
-    given = batch.options["samples"]
-
     def blocks(tried: Tried) -> list[Block]:
         names, units = columns_of(batch)
-        found = np.stack(_ends_of(tried.runs, equal=given is None or np.ndim(given) == 0), axis=1)
-        if given is None:
-            _again(batch, tried, found, tell)
+        found = np.stack(_ends_of(tried.runs), axis=1)
+        _again(batch, tried, found, tell)
         found = np.where(np.isfinite(found) & tried.started[:, None, None], found, np.nan)
         return [
             Block(what, CASE, tried.spread(found[:, k]), "", names_of(what, names), units)
             for k, what in enumerate(("least", "largest"))
         ]
 
-    return run_batch(batch, tell, blocks, FEWEST if given is None else given)
+    return run_batch(batch, tell, blocks, FEWEST)
 
 
 def _again(batch: Batch, tried: Tried, found: Array, tell: Tell) -> None:
@@ -73,25 +70,22 @@ def _again(batch: Batch, tried: Tried, found: Array, tell: Tell) -> None:
             ended += len(part)
 
 
-def _ends_of(runs: Ensemble, equal: bool = True) -> tuple[Array, Array]:
-    """Least and largest values, shape (runs, names) each, from samples (at equal distances) and the ends of runs."""
+def _ends_of(runs: Ensemble) -> tuple[Array, Array]:
+    """Least and largest values, shape (runs, names) each, from samples and from the ends of runs."""
     states, last = sampled_states(runs), ended_states(runs)
-    return np.fmin(-_largest(-states, equal), last), np.fmax(_largest(states, equal), last)
+    return np.fmin(-_largest(-states), last), np.fmax(_largest(states), last)
 
 
-def _largest(x: Array, equal: bool = True) -> Array:
-    """Largest values of functions that are given along axis 1, with NaN where a run had ended.
+def _largest(x: Array) -> Array:
+    """Largest values of functions that are given at equal distances along axis 1, with NaN where a run had ended.
 
-    With equal distances: around the largest of the samples, the largest value of the polynomial through five of them.
-    It is left out where fourth differences are as large as second ones: the function is not smooth there, or samples
-    are too far apart.
+    Around the largest of the samples, the largest value of the polynomial through five of them. It is left out where
+    fourth differences are as large as second ones: the function is not smooth there, or samples are too far apart.
     """
     known = np.isfinite(x)
     count = known.sum(axis=1)
     at = np.where(known, x, -np.inf).argmax(axis=1)
     best = np.take_along_axis(x, at[:, None], axis=1)[:, 0]
-    if not equal or x.shape[1] < 5:
-        return best
     middle = np.clip(at, 2, np.maximum(count - 3, 2))
     a, b, c, d, e = (np.take_along_axis(x, (middle + k)[:, None], axis=1)[:, 0] for k in range(-2, 3))
     fourth = a - 4 * b + 6 * c - 4 * d + e
@@ -111,4 +105,4 @@ def _largest(x: Array, equal: bool = True) -> Array:
     return np.where(smooth, np.fmax(best, peak), best)
 
 
-EXTREMES = Computation(_extremes, {**HOW, "samples": None})
+EXTREMES = Computation(_extremes, HOW)
