@@ -57,5 +57,22 @@ def test_a_jump_between_samples_adds_nothing():
     """Samples of a step, of a kink and of a constant: no polynomial may exceed them."""
     t = np.arange(40.0)
     for x in (np.where(t < 20, 1.0, -1.0), np.where(t < 20, t, -3 * t), np.ones(40), np.where(t < 30, -t, np.nan)):
-        values = _largest(x[None, :, None])
+        values, _ = _largest(x[None, :, None], 1e-8)
         assert values[0, 0] == np.nanmax(x)
+
+
+def test_a_ball_arrives_at_the_speed_of_its_fall():
+    """It falls from h on a stiff stop: sqrt(2 g h) is its largest speed, in an instant, and h its largest height."""
+    model = pendula.Model(
+        name="ball",
+        gravity=[0, -9.81, 0],
+        bodies=[{"name": "ball", "mass": 1.0}],
+        joints=[{"name": "y", "type": "prismatic", "axis": [0, 1, 0], "parent": "ground", "child": "ball"}],
+        forces=[{"type": "joint-limit", "joint": "y", "lower": 0.0, "stiffness": 1e6, "dissipation": 0.5}],
+    )
+    height = np.array([0.2, 1.1, 2.0])
+    found = pendula.sweep(model, {"y": height.tolist()}, "extremes", duration=3.0, on="here")
+    speed = np.sqrt(2 * 9.81 * height)
+    np.testing.assert_allclose(-found["least.y_dot"], speed, rtol=5e-4)
+    assert (-found["least.y_dot"] < speed * (1 + 1e-5)).all()
+    np.testing.assert_allclose(found["largest.y"], height, rtol=1e-9)

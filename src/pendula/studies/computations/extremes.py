@@ -29,6 +29,10 @@ FEWEST, MOST = 1000, 1_000_000
 """least and largest number of samples of a run"""
 PER_STEP, PER_LONG_STEP = 4, 32
 """samples for each step, and for each of the long steps of Taylor series"""
+CLOSER = 16
+"""how many times more there are where a value has a kink at its peak"""
+SMOOTH = 0.1
+"""fourth differences as a part of second ones, below which a function is smooth between samples"""
 AT_ONCE = 20_000_000
 """numbers that samples of runs may have together"""
 FINE = 65
@@ -38,9 +42,7 @@ FINE = 65
 def _extremes(batch: Batch, tell: Tell) -> Computed:
     def blocks(tried: Tried) -> list[Block]:
         names, units = columns_of(batch)
-        found = np.stack(_ends_of(tried.runs), axis=1)
-        _again(batch, tried, found, tell)
-        found = np.where(np.isfinite(found) & tried.started[:, None, None], found, np.nan)
+        found = np.where(tried.started[:, None, None], _found(batch, tried, tell), np.nan)
         return [
             Block(what, CASE, tried.spread(found[:, k]), "", names_of(what, names), units)
             for k, what in enumerate(("least", "largest"))
@@ -49,38 +51,50 @@ def _extremes(batch: Batch, tell: Tell) -> Computed:
     return run_batch(batch, tell, blocks, FEWEST)
 
 
-def _again(batch: Batch, tried: Tried, found: Array, tell: Tell) -> None:
-    """Makes runs again whose samples are too far apart for their steps. What counts is the run alone, so that results
-    do not depend on the other cases of a batch.
+def _found(batch: Batch, tried: Tried, tell: Tell) -> Array:
+    """Least and largest values of all runs, shape (runs, 2, names).
+
+    Runs are made again whose samples are too far apart for their steps, or for a kink. What counts is the run alone,
+    so that results do not depend on the other cases of a batch.
     """
-    per_step = PER_LONG_STEP if batch.options["stepper"] == "taylor" else PER_STEP
-    needed = per_step * np.maximum(tried.runs.steps, 1) / FEWEST
-    counts = np.minimum(FEWEST * 2 ** np.ceil(np.log2(np.maximum(needed, 1.0))).astype(int), MOST)
-    ended = 0
-    for count in np.unique(counts[counts > FEWEST]):
-        some = np.flatnonzero(counts == count)
-        size = max(1, AT_ONCE // (int(count) * found.shape[-1]))
-        for part in np.split(some, range(size, len(some), size)):
+    options = batch.options
+    error = options["tol"] if options["atol"] is None else options["atol"]
+    found, kinks = _ends_of(tried.runs, error)
+    per_step = PER_LONG_STEP if options["stepper"] == "taylor" else PER_STEP
+    times = 2 ** np.ceil(np.log2(np.maximum(per_step * tried.runs.steps / FEWEST, 1.0))).astype(int)
+    counts = np.full(len(found), FEWEST)
+    for _ in range(2):
+        wanted = np.minimum(FEWEST * times * np.where(kinks, CLOSER, 1), MOST)
+        ended = 0
+        for count in np.unique(wanted[wanted > counts]):
+            some = np.flatnonzero((wanted == count) & (counts < count))
+            size = max(1, AT_ONCE // (int(count) * found.shape[-1]))
+            for part in np.split(some, range(size, len(some), size)):
 
-            def told(done: int, of: int, before: int = ended) -> None:
-                tell(before + done, len(batch))
+                def told(done: int, of: int, before: int = ended) -> None:
+                    tell(before + done, len(batch))
 
-            runs = simulated(batch.part(tried.some[part]), told, int(count))
-            found[part] = np.stack(_ends_of(runs), axis=1)
-            ended += len(part)
+                runs = simulated(batch.part(tried.some[part]), told, int(count))
+                found[part], kinks[part] = _ends_of(runs, error)
+                ended += len(part)
+            counts[some] = count
+    return found
 
 
-def _ends_of(runs: Ensemble) -> tuple[Array, Array]:
-    """Least and largest values, shape (runs, names) each, from samples and from the ends of runs."""
+def _ends_of(runs: Ensemble, error: float) -> tuple[Array, Array]:
+    """Least and largest values, shape (runs, 2, names), from samples and the ends of runs; which runs have kinks."""
     states, last = sampled_states(runs), ended_states(runs)
-    return np.fmin(-_largest(-states), last), np.fmax(_largest(states), last)
+    (low, under), (high, over) = _largest(-states, error), _largest(states, error)
+    found = np.stack([np.fmin(-low, last), np.fmax(high, last)], axis=1)
+    return np.where(np.isfinite(found), found, np.nan), (under | over).any(axis=1)
 
 
-def _largest(x: Array) -> Array:
+def _largest(x: Array, error: float) -> tuple[Array, Array]:
     """Largest values of functions that are given at equal distances along axis 1, with NaN where a run had ended.
 
     Around the largest of the samples, the largest value of the polynomial through five of them. It is left out where
-    fourth differences are as large as second ones: the function is not smooth there, or samples are too far apart.
+    the function is not smooth, or samples are too far apart: there the second result is True, unless the five samples
+    are equal to ``error``.
     """
     known = np.isfinite(x)
     count = known.sum(axis=1)
@@ -88,7 +102,7 @@ def _largest(x: Array) -> Array:
     best = np.take_along_axis(x, at[:, None], axis=1)[:, 0]
     middle = np.clip(at, 2, np.maximum(count - 3, 2))
     a, b, c, d, e = (np.take_along_axis(x, (middle + k)[:, None], axis=1)[:, 0] for k in range(-2, 3))
-    fourth = a - 4 * b + 6 * c - 4 * d + e
+    fourth, spread = a - 4 * b + 6 * c - 4 * d + e, np.max([a, b, c, d, e], axis=0) - np.min([a, b, c, d, e], axis=0)
     terms = (
         (a - 8 * b + 8 * d - e) / 12, (16 * (b + d) - 30 * c - a - e) / 24, (e - a - 2 * (d - b)) / 12, fourth / 24
     )  # fmt: skip
@@ -101,8 +115,9 @@ def _largest(x: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         peak = np.where(bend < 0.0, here - (right - left) ** 2 / (8 * bend), here)
         peak = np.where(np.abs(right - left) <= -2 * bend, peak, np.maximum(left, right))
-    smooth = (count >= 5) & (np.abs(fourth) < np.abs(b - 2 * c + d)) & np.isfinite(peak)
-    return np.where(smooth, np.fmax(best, peak), best)
+        smooth = (count >= 5) & (np.abs(fourth) <= SMOOTH * np.abs(b - 2 * c + d)) & np.isfinite(peak)
+        kink = ~smooth & (count >= 5) & (at > 0) & (at < count - 1) & (spread > error * np.maximum(1.0, np.abs(best)))
+    return np.where(smooth, np.fmax(best, peak), best), kink
 
 
 EXTREMES = Computation(_extremes, HOW)
