@@ -63,7 +63,7 @@ def small(system: Any, p: Any) -> Any:
 
 
 def short(system: Any, p: Any, **more: Any) -> Trajectory:
-    return pendula.simulate(system, 1.0, samples=21, tol=1e-9, parameters=p, **more)
+    return pendula.simulate(system, 1.0, samples=201, tol=1e-9, parameters=p, **more)
 
 
 EVERY: dict[str, Callable[[Any, Any], Any]] = {
@@ -87,7 +87,7 @@ OPEN: dict[str, Callable[[Any, Any], Any]] = {
     "linear_range": lambda s, p: pendula.linear.linear_range(small(s, p), tol=1e-9),
     "lyapunov": lambda s, p: pendula.chaos.lyapunov(s, 2.0, segments=20, parameters=p).exponent,
     "divergence": lambda s, p: pendula.chaos.divergence(
-        s, 1.0, perturbation={"theta1": 1e-3}, parameters=p, samples=21
+        s, 1.0, perturbation={"theta1": 1e-3}, parameters=p, samples=201
     ),
     "horizon": lambda s, p: pendula.chaos.horizon(short(s, p)).distance,
     "sensitivities": lambda s, p: pendula.sensitivities(short(s, p), ["g"]),

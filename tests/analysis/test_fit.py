@@ -152,6 +152,17 @@ def test_several_experiments_share_parameters_and_have_their_own_starts(system: 
     assert again.values == pytest.approx([1.2, 0.15], rel=1e-5)
 
 
+def test_data_that_begin_later_start_the_motion_there(system: Any, truth: Any) -> None:
+    """The fitted initial angle is that of the run at the first time of the data."""
+    run = truth
+    later = slice(len(run.t) // 3, None)
+    data = {"t": run.t[later], "theta": run["theta"][later]}
+    names = ["l", "c", "theta(0)", "theta_dot(0)"]
+    found = pendula.fit(system, data, names, guess={n: float(run[n[:-3]][later][0]) for n in names[2:]})
+    assert found["theta(0)"] == pytest.approx(run["theta"][later][0], abs=1e-6)
+    assert any(f"the data begin at t = {data['t'][0]:.6g} s" in text for text in found.remarks)
+
+
 def test_a_measured_input_drives_the_motion(system: Any) -> None:
     t = np.linspace(0, 6, 121)
     push = 2 * np.sin(3 * t)

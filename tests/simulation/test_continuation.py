@@ -101,6 +101,23 @@ def test_an_event_that_ended_the_run_is_recorded_from_there_on() -> None:
     assert run.outcome.ok
 
 
+def test_an_event_that_once_ended_the_run_does_not_end_later_continuations() -> None:
+    """x = cos(t): the stop at its second zero downwards is at 5/2 pi; the zeros after it are recorded in every part."""
+    body = {"name": "body", "mass": 1.0}
+    slide = {"name": "x", "type": "prismatic", "parent": "ground", "child": "body"}
+    spring = {"type": "spring", "joint": "x", "stiffness": 1.0}
+    model = pendula.Model(
+        name="oscillator", gravity=[0, 0, 0], bodies=[body], joints=[slide], forces=[spring], initial={"x": 1.0}
+    )
+    second = pendula.Event("second", "x", "falling", terminal=True, count=2)
+    first = pendula.simulate(model, 30.0, tol=1e-11, events=[second])
+    run = first.continue_for(7.0).continue_for(7.0).continue_for(7.0)
+    assert run.outcome is pendula.Outcome.FINISHED
+    np.testing.assert_allclose(run.events["second"].t, np.pi * np.array([0.5, 2.5, 4.5, 6.5, 8.5]), atol=1e-8)
+    passed = pendula.simulate(model, 5.0, tol=1e-11, events=["stop: x <= 0"]).continue_for(1.0).continue_for(1.0)
+    assert passed.t[-1] == pytest.approx(np.pi / 2 + 2.0, abs=1e-8)
+
+
 def test_counts_of_events_go_on() -> None:
     third = pendula.Event("third", "theta", terminal=True, count=3)
     early = pendula.simulate("pendulum", 1.0, events=[third], tol=1e-11)

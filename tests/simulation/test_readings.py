@@ -41,6 +41,24 @@ def test_work_is_that_of_the_damper() -> None:
     assert run["work"][-1] < -0.1
 
 
+def test_an_integral_that_the_states_do_not_give_is_refused() -> None:
+    """Over the whole run, theta_dot integrates to the change of theta, and theta theta_dot to half that of theta^2."""
+    close = pendula.simulate("pendulum", 10.0, samples=201)
+    turned = close["theta"][-1] - close["theta"][0]
+    squared = (close["theta"][-1] ** 2 - close["theta"][0] ** 2) / 2
+    assert close.integral("theta_dot") == pytest.approx(turned, abs=1e-4)
+    assert close.integral("theta*theta_dot") == pytest.approx(squared, abs=1e-3)
+    back = pendula.simulate("pendulum", t_span=(10.0, 0.0), samples=201)
+    assert back.integral("1") == pytest.approx(-10.0, abs=1e-12)
+    for count in (2, 3, 5, 21):
+        run = pendula.simulate("pendulum", 10.0, samples=count)
+        with pytest.raises(UsageError, match="Try: more samples"):
+            run.integral("theta*theta_dot")
+    middle = pendula.simulate("pendulum", 10.0, samples=np.linspace(2.0, 3.0, 101))
+    with pytest.raises(UsageError, match="over the whole run, from t = 0 to 10 s, but"):
+        middle.integral("theta_dot")
+
+
 def test_points_move_as_their_positions_change(swing: pendula.Trajectory) -> None:
     last = swing.system.layout.bodies[-1]
     for point in ("origin", "com", "tip", (0.1, -0.2)):

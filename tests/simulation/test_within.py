@@ -45,6 +45,19 @@ def test_a_start_on_its_bound_that_moves_inward_leaves_where_it_crosses_later(pe
         assert runs.end_t[0] > 0.5
 
 
+@pytest.mark.parametrize(("model", "start", "name"), [("pendulum", "theta", "theta"), ("four-bar", "crank", "rocker")])
+def test_a_start_beyond_its_bound_has_left_at_once(model, start, name):
+    starts = [0.5, 1.0, 2.0]
+    begin = [pendula.simulate(model, 5.0, initial_state={start: x}, samples=[0.0])[name][0] for x in starts]
+    one, two = sorted(begin)[:2]
+    high = (one + two) / 2
+    runs = pendula.simulate_many(model, 5.0, {start: starts}, within={name: (None, high)}, tol=1e-11)
+    for x, t, q in zip(begin, runs.end_t, runs.end_q[:, runs.layout.coordinates.index(name)], strict=True):
+        assert (t == 0.0) == (x > high)
+        assert x <= high or q == pytest.approx(x, abs=1e-9)
+    assert runs.ok.all()
+
+
 def test_an_equilibrium_on_its_bound_never_leaves(pendulum, double):
     runs = pendula.simulate_many(pendulum, 2.0, {"theta": [np.pi, -np.pi]}, within={"theta": HALF})
     assert runs.outcome == (Outcome.FINISHED, Outcome.FINISHED)

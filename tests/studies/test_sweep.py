@@ -47,6 +47,21 @@ def test_frequency_is_that_of_the_closed_form(pendulum):
     assert values["g"] > 0
 
 
+def test_a_steady_motion_near_a_point_has_its_rate_among_the_speeds():
+    """Conical pendulum: cos(theta) = g/(l w^2), and small motion at w sqrt(1 + 3 cos(theta)^2)."""
+    rate, length = 5.0, np.array([0.5, 1.0])
+    lean = 9.81 / (length * rate**2)
+    how = {"compute": "frequencies", "on": "here"}
+    near = pendula.sweep("spherical-pendulum", {"l": length.tolist()}, at={"theta": 1.0, "phi_dot": rate}, **how)
+    lowest = pendula.sweep("spherical-pendulum", {"l": length.tolist()}, rates={"phi": rate}, **how)
+    for found in (near, lowest):
+        np.testing.assert_allclose(found["frequency"][:, 0], rate * np.sqrt(1 + 3 * lean**2), rtol=1e-9)
+    with pytest.raises(UsageError, match=r'rates are for .*, but theta asks .*\n.*at={"phi_dot": ...}'):
+        pendula.sweep("spherical-pendulum", {"theta": [0.5, 1.0]}, rates={"phi": rate}, **how)
+    with pytest.raises(UsageError, match="rates are for the search"):
+        pendula.sweep("spherical-pendulum", {"l": [1.0]}, rates={"phi": rate}, at={"theta": 0.5}, **how)
+
+
 def test_verdicts_of_both_equilibria(pendulum):
     found = pendula.sweep(pendulum, {"theta": [0.0, "180deg"]}, "verdict", on="here")
     assert found["verdict"].tolist() == ["stable", "unstable"]

@@ -11,7 +11,6 @@ import numpy as np
 from pendula.errors import NotSupported, UsageError
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepping import Integration
-from pendula.outcome import Outcome
 from pendula.simulation.account import account_doubts
 from pendula.simulation.charts.evidence import evidence_elsewhere
 from pendula.simulation.charts.switching import Elsewhere
@@ -111,14 +110,15 @@ def _samples(settings: Settings, span: tuple[float, float], given: Any) -> Array
 
 
 def _events(run: Trajectory) -> list[Event]:
-    """Events still to detect: one that ended the run no longer ends it, one that has reached its count is left out."""
+    """Events still to detect: one that ended the run, now or before an earlier continuation, no longer ends it; another
+    that has reached its count is left out.
+    """
     wanted = []
     for name, found in run.events.items():
         if name in (SINGULAR.name, SWITCH.name):
             continue
         event = found.event
-        ended = event.terminal and run.outcome is Outcome.EVENT and len(found) and found.t[-1] == run.energy.t[-1]
-        if ended:
+        if event.terminal and len(found) >= (event.count or 1):
             event = replace(event, terminal=False, count=None)
         elif event.count is not None:
             if len(found) >= event.count:

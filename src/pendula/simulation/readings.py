@@ -14,10 +14,17 @@ from pendula.system.code.programs import Compiled
 from pendula.system.layout import Array, Layout
 from pendula.system.switches.watching import check_names, names_of, watch_program
 from pendula.system.system import System
+from pendula.words import counted
 
 if TYPE_CHECKING:
     from pendula.simulation.trajectory import Trajectory
 
+INTEGRATED = 1e-3
+"""part of the integral of the absolute value by which an integral may be off"""
+FEWEST_STATES = 5
+"""of a run, for an integral whose error can be estimated"""
+SPLINE_GAIN = 15.0
+"""how much more accurate the integral of a spline is with twice as many points"""
 MOST_NAMES = 40
 """names that an error lists"""
 ENERGIES = ("kinetic", "potential", "energy", "work")
@@ -134,16 +141,41 @@ def integrated(run: Trajectory, text: str) -> float:
     """The integral of an expression over the time of a run, by a cubic spline through its states.
 
     Raises:
-        UsageError: it cannot be read, or there are fewer than two states.
+        UsageError: it cannot be read, the ends of the run were not kept, or too few states between them.
     """
-    from scipy.interpolate import CubicSpline  # slow to load
-
     values = evaluated(run, text)
     t, places = np.unique(run.t, return_index=True)
-    if len(t) < 2:
-        raise UsageError("an integral needs at least two states; found one")
-    sign = 1.0 if run.t[-1] >= run.t[0] else -1.0
-    return sign * float(CubicSpline(t, values[places]).integrate(t[0], t[-1]))
+    unit = run.joint_layout.time_unit
+    ends = run.energy.t[0], run.energy.t[-1]
+    if not len(run) or (run.t[0], run.t[-1]) != ends:
+        raise UsageError(
+            f"an integral is over the whole run, from t = {ends[0]:.6g} to {ends[1]:.6g} {unit}, but these states "
+            "were not both kept.\n  Try: samples that include them."
+        )
+    if len(t) < FEWEST_STATES:
+        raise UsageError(
+            f"an integral needs at least {FEWEST_STATES} states of a run; {len(t)} were kept.\n  Try: more samples."
+        )
+    y = values[places]
+    found, rough = (_by_spline(t[some], y[some]) for some in (np.arange(len(t)), _every_other(len(t))))
+    size = float(np.trapezoid(np.abs(y), t))
+    if not abs(found - rough) <= SPLINE_GAIN * INTEGRATED * size:
+        raise UsageError(
+            f'the integral of "{text}" would be off by about {abs(found - rough) / SPLINE_GAIN:.1g}, because only '
+            f"{counted(len(t), 'state')} of the run were kept.\n  Try: more samples."
+        )
+    return found if run.t[-1] >= run.t[0] else -found
+
+
+def _every_other(count: int) -> Array:
+    """Every other one of some places, the last included."""
+    return np.unique(np.append(np.arange(0, count, 2), count - 1))
+
+
+def _by_spline(t: Array, y: Array) -> float:
+    from scipy.interpolate import CubicSpline  # slow to load
+
+    return float(CubicSpline(t, y).integrate(t[0], t[-1]))
 
 
 def point_motion(run: Trajectory, body: str, point: str | Sequence[float]) -> tuple[Array, Array]:

@@ -77,9 +77,9 @@ def simulate_many(
         stepper: "dop853" (order 8), "rk45" (order 5) or "taylor", as for :func:`simulate`, which has further ones.
         samples: number of equally spaced times, or the times, at which states are kept; default: only the end.
         within: bounds of coordinates and speeds by name, ``(low, high)`` or one number for both sides. A run ends where
-            it leaves them, with the outcome "an event ended the run"; its last time and state are there. A start on a
-            bound, within rounding, has left at once if it moves outward; if it moves inward, the run continues until it
-            crosses a bound later; if it is in equilibrium there, it never leaves.
+            it leaves them, with the outcome "an event ended the run"; its last time and state are there. A start
+            beyond a bound has left at once, as has one on a bound, within rounding, that moves outward; if it moves
+            inward, the run continues until it crosses a bound later; if it is in equilibrium there, it never leaves.
         max_steps: largest number of attempted steps of a run.
         workers: number of processes; default: the number of cores, one if there is little to do. Scripts that
             use more than one need ``if __name__ == "__main__":`` where processes cannot be forked.

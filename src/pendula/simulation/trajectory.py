@@ -310,7 +310,8 @@ class Trajectory(Tabular):
         Its error falls with the fourth power of the distance between them: ask for enough ``samples``.
 
         Raises:
-            UsageError: the expression cannot be read, or there are fewer than two states.
+            UsageError: the expression cannot be read, the ends of the run were not kept, or so few states between them
+                that the integral would be off by more than about 0.001 of that of the absolute value.
 
         Example:
             >>> import pendula

@@ -1,7 +1,8 @@
 """Bounds of coordinates and speeds, at which runs of an ensemble end.
 
-A run that starts on a bound, within rounding, has left at the start if it moves outward; it continues if it moves
-inward. One that stays there, in equilibrium, never leaves: only rounding could push it across.
+A run that starts beyond a bound has left at the start. One that starts on a bound, within rounding, has left if it
+moves outward; it continues if it moves inward. One that stays there, in equilibrium, never leaves: only rounding could
+push it across.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Within:
         )  # fmt: skip
 
     def starts(self, system: System, q: Array, v: Array, t: float, table: Array) -> Starting:
-        """What starts on a bound do: leave at once, stay there, or move inward."""
+        """Which runs leave at once, beyond a bound or outward from it, and which stay on one."""
         y = np.concatenate([q, v], axis=1)
         own, low, high = y[:, list(self.places)], np.array(self.low), np.array(self.high)
         with np.errstate(invalid="ignore"):
@@ -73,8 +74,8 @@ class Within:
             row = table[0 if len(table) == 1 else group[0]]
             way[group] = side[group] * _ways(system, q[group], v[group], t, row)[:, list(self.places)]
         bound = np.where(above, high, low)
-        left = on & (way > 0.0)
-        y[:, list(self.places)] = np.where(left, np.nextafter(bound, np.inf * side), np.where(on, bound, own))
+        left = on & (way > 0.0) | ~on & ((own > high) | (own < low))
+        y[:, list(self.places)] = np.where(on, np.where(left, np.nextafter(bound, np.inf * side), bound), own)
         return Starting(left.any(axis=1), on & (way == 0.0), y[:, : q.shape[1]], y[:, q.shape[1] :])
 
     def events(self) -> list[Event]:

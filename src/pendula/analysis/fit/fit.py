@@ -63,7 +63,8 @@ def fit(
         system: a system, a model, or the name of a library mechanism.
         data: a CSV file, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
             coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets, ``theta [deg]``.
-            A column with the name of an input is its measured time series. Missing values are empty or NaN.
+            A column with the name of an input is its measured time series. Missing values are empty or NaN. The motion
+            starts at the first of the times.
         parameters: names of parameters, and of initial values, ``theta(0)``, of which every experiment has its own.
         guess: first values by name; default: those of the model.
         initial_state: known initial values by name; a list has one for each experiment. Closed loops keep these and
@@ -352,6 +353,7 @@ class _Problem:
             identifiability=known.sentences, singular_values=known.singular_values, at_bounds=tuple(bound),
             unknowns=tuple((u.of, u.experiment) for u in self.unknowns), system=self.system,
             left_out=tuple(dict.fromkeys(name for one in self.setups for name in one.data.left_out)),
+            begins=tuple(float(one.data.t[0]) for one in self.setups),
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.system.layout import Array
 from pendula.system.system import System
-from pendula.words import counted, readable
+from pendula.words import counted, readable, some
 
 CORRELATED = 0.95
 """correlations above this are mentioned"""
@@ -69,6 +69,7 @@ class Fit:
         singular_values: of the Jacobian by relative changes.
         at_bounds: values that ended at a bound, whose intervals mean little.
         left_out: columns of a saved run that its states determine, such as energies; they were not fitted.
+        begins: first time of every experiment, at which its motion starts.
 
     Example:
         >>> import pendula
@@ -96,6 +97,7 @@ class Fit:
     unknowns: tuple[tuple[str, int | None], ...]
     system: System
     left_out: tuple[str, ...] = ()
+    begins: tuple[float, ...] = ()
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -157,6 +159,13 @@ class Fit:
                     pair = f"{self.names[j]} and {self.names[i]}"
                     found.append(f"{pair} are correlated by {r[i, j]:.3f}: the data hardly distinguish them")
         found += [f"{name} ended at a bound: the best value may lie beyond it" for name in self.at_bounds]
+        later = [t for t in dict.fromkeys(self.begins) if t != 0.0]
+        if later:
+            times = some([f"{t:.6g}" for t in later])
+            found.append(
+                f"the data begin at t = {times} {self.system.layout.time_unit}, and the motion with them: initial "
+                "values, fitted or not, are those at that time"
+            )
         if self.left_out:
             found.append(f"columns that Pendula computed from the states were left out: {', '.join(self.left_out)}")
         if self.known_noise:

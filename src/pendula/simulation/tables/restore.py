@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import ModelError, UsageError
-from pendula.model.files import loads
+from pendula.model.files import dumps, loads
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.outcome import Outcome
 from pendula.simulation.charts.switching import Elsewhere
@@ -24,6 +24,9 @@ from pendula.system.orientation.singularities import Nearest, Singularity
 from pendula.system.orientation.twins import regular_twin
 from pendula.system.system import System
 from pendula.tables.table import Table
+
+MECHANISM = ("units", "gravity", "bodies", "joints", "forces")
+"""fields of a model that must be the same for a run to belong to it"""
 
 
 def restored_run(table: Table, system: System | None = None) -> Trajectory:
@@ -91,10 +94,10 @@ def _with_recorded_inputs(table: Table, system: System) -> tuple[System, tuple[s
 
 
 def system_of_table(table: Table, given: System | None) -> System:
-    """The system of a table, compiled from the model in it; or the given one, if it has the same names.
+    """The system of a table, compiled from the model in it; or the given one with its inputs, if it has the same model.
 
     Raises:
-        UsageError: it cannot be compiled, or the given one has other coordinates.
+        UsageError: it cannot be compiled, or the given one has other coordinates or another model.
     """
     known = table.attributes
     if given is None and known.get("written"):
@@ -111,7 +114,25 @@ def system_of_table(table: Table, given: System | None) -> System:
                 f"its {'coordinates' if name == 'q' else 'speeds'} are {', '.join(there or ('none',))}, and those of "
                 f"the system are {', '.join(own) or 'none'}"
             )
-    return system
+    return system if given is None else _with_inputs_of(known, given)
+
+
+def _with_inputs_of(known: Mapping[str, Any], given: System) -> System:
+    """A given system with the inputs of the run, which may differ from those of its model.
+
+    Raises:
+        UsageError: it is another mechanism. Values of parameters and initial values may differ: the run has its own.
+    """
+    there, own = (loads(text) for text in (known["model_text"], dumps(given.model.as_written)))
+    other = [name for name in MECHANISM if getattr(there, name) != getattr(own, name)]
+    other += [name for name in ("parameters", "inputs") if [*getattr(there, name)] != [*getattr(own, name)]]
+    if other:
+        raise UsageError(
+            f"its model and that of the given system differ in their {' and '.join(other)}.\n"
+            "  Try: load_run(path), which takes the model in the file."
+        )
+    changed = {name: value for name, value in there.inputs.items() if value != own.inputs[name]}
+    return with_inputs(given, changed)[0] if changed else given
 
 
 def recompiled(known: Mapping[str, Any]) -> System:

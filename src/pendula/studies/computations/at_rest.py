@@ -23,6 +23,21 @@ AT: dict[str, Any] = {"at": None, "rates": None}
 """settings: a point near the equilibrium, coordinates by name; default: the equilibrium of least potential"""
 
 
+def refuse_rates_at_a_point(batch: Batch) -> None:
+    """Raises if the batch has rates, of which the search for all equilibria makes use, and a point near one of them.
+
+    Raises:
+        UsageError: it does.
+    """
+    rates, at = batch.options["rates"], batch.options["at"]
+    near = [*(at if isinstance(at, Mapping) else ()), *batch.initial]
+    if rates and near:
+        raise UsageError(
+            f"rates are for the search for all steady motions, but {', '.join(near)} asks for the one nearby.\n"
+            f'  Try: without rates, the speeds of the motion in at, such as at={{"{next(iter(rates))}_dot": ...}}.'
+        )
+
+
 def point(batch: Batch, k: int) -> Equilibrium:
     """The equilibrium of a case: near the given point, or the one of least effective potential.
 
@@ -48,6 +63,7 @@ def point(batch: Batch, k: int) -> Equilibrium:
 
 
 def _spectrum(batch: Batch, tell: Tell) -> Computed:
+    refuse_rates_at_a_point(batch)
     found, failures = one_by_one(
         batch, lambda k: {"roots": spectrum(linearize(batch.system, point(batch, k))).values}, tell
     )
@@ -67,6 +83,8 @@ def _spectrum(batch: Batch, tell: Tell) -> Computed:
 
 
 def _verdict(batch: Batch, tell: Tell) -> Computed:
+    refuse_rates_at_a_point(batch)
+
     def judge(k: int) -> dict[str, Any]:
         rest = point(batch, k)
         found = stability(linearize(batch.system, rest))
@@ -98,6 +116,8 @@ def _growth(found: Stability) -> float:
 
 
 def _frequencies(batch: Batch, tell: Tell) -> Computed:
+    refuse_rates_at_a_point(batch)
+
     def measure(k: int) -> dict[str, Any]:
         found = modes(linearize(batch.system, point(batch, k)), damped=True)
         return {"frequency": found.frequencies, "damping": [one.damping_ratio for one in found]}

@@ -66,7 +66,7 @@ for _name, _where, _summary in (
     ("end", "runs:END", "the state at the end of a run, its outcome and its energy drift"),
     ("states", "runs:STATES", "states at times along a run"),
     ("energies", "runs:ENERGIES", "kinetic and potential energy at times along a run"),
-    ("extremes", "runs:EXTREMES", "smallest and largest values of coordinates and speeds along a run"),
+    ("extremes", "extremes:EXTREMES", "smallest and largest values of coordinates and speeds along a run"),
     ("first", "crossings:FIRST", "when events occur for the first time, and which comes first"),
     ("equilibria", "at_rest:EQUILIBRIA", "how many equilibria there are, how many are stable, the lowest one"),
     ("spectrum", "at_rest:SPECTRUM", "eigenvalues about an equilibrium"),

@@ -1,4 +1,4 @@
-"""Runs of many cases: end states, states over time, energies, extremes."""
+"""Runs of many cases: end states, states over time, energies."""
 
 from __future__ import annotations
 
@@ -81,21 +81,25 @@ def run_batch(
     Raises:
         KeyboardInterrupt: the work was stopped; runs that are not finished are not results.
     """
-    rows, failures = batch.vectors
+    failures = batch.vectors[1]
     some = np.array([k for k in range(len(batch)) if k not in failures], dtype=int)
     if not some.size:
         return Computed((), failures)
-    how = {name: batch.options[name] for name in HOW if name != "duration"}
-    kept = batch.part(some) if failures else batch
-    starts: Any = dict(kept.initial) or ({} if len(rows) > 1 else [{}] * len(some))
-    runs = whole(
-        simulate_many, batch.system, batch.options["duration"], starts,
-        parameters=rows[some] if len(rows) > 1 else rows, samples=samples, within=within, workers=1,
-        bad_starts="mark", on_progress=tell, **how,
-    )  # fmt: skip
+    runs = simulated(batch.part(some) if failures else batch, tell, samples, within)
     tried = Tried(batch, runs, some)
     failed = failures | {int(some[k]): text for k, text in runs.failures.items()}
     return Computed((*blocks(tried), *tried.account()), failed)
+
+
+def simulated(batch: Batch, tell: Tell, samples: Any = None, within: Any = None) -> Ensemble:
+    """All runs of a batch, each of whose cases can be tried; arguments as of :func:`run_batch`."""
+    rows = batch.vectors[0]
+    how = {name: batch.options[name] for name in HOW if name != "duration"}
+    starts: Any = dict(batch.initial) or ({} if len(rows) > 1 else [{}] * len(batch))
+    return whole(
+        simulate_many, batch.system, batch.options["duration"], starts, parameters=rows, samples=samples, within=within,
+        workers=1, bad_starts="mark", on_progress=tell, **how,
+    )  # fmt: skip
 
 
 def _joint_states(runs: Ensemble, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
@@ -109,7 +113,7 @@ def _joint_states(runs: Ensemble, q: Array, v: Array, t: Array) -> tuple[Array, 
     return np.array([x for x, _ in found]), np.array([x for _, x in found])
 
 
-def _columns(batch: Batch) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def columns_of(batch: Batch) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of coordinates and speeds, and their units."""
     layout, formal = batch.system.in_joints.layout, batch.system.model.unit_names.formal
     names = (*layout.coordinates, *layout.speeds)
@@ -123,9 +127,8 @@ def names_of(what: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _end(batch: Batch, tell: Tell) -> Computed:
     def blocks(tried: Tried) -> list[Block]:
-        runs, (names, units) = tried.runs, _columns(batch)
-        q, v = _joint_states(runs, runs.end_q[:, None], runs.end_v[:, None], runs.end_t[:, None])
-        end = np.where(tried.started[:, None], np.concatenate([q[:, 0], v[:, 0]], axis=1), np.nan)
+        runs, (names, units) = tried.runs, columns_of(batch)
+        end = np.where(tried.started[:, None], ended_states(runs), np.nan)
         time = batch.system.model.unit_names
         end_t = tried.spread(np.where(tried.started, runs.end_t, np.nan))
         return [
@@ -136,9 +139,15 @@ def _end(batch: Batch, tell: Tell) -> Computed:
     return run_batch(batch, tell, blocks)
 
 
-def _sampled_states(runs: Ensemble) -> Array:
+def sampled_states(runs: Ensemble) -> Array:
     """States at the samples in the joints' coordinates, shape (runs, samples, names)."""
     return np.concatenate(_joint_states(runs, runs.q, runs.v, runs.t), axis=-1)
+
+
+def ended_states(runs: Ensemble) -> Array:
+    """Last states in the joints' coordinates, shape (runs, names)."""
+    found = _joint_states(runs, runs.end_q[:, None], runs.end_v[:, None], runs.end_t[:, None])
+    return np.concatenate(found, axis=-1)[:, 0]
 
 
 def _times(tried: Tried) -> Block:
@@ -148,8 +157,8 @@ def _times(tried: Tried) -> Block:
 
 def _states(batch: Batch, tell: Tell) -> Computed:
     def blocks(tried: Tried) -> list[Block]:
-        names, units = _columns(batch)
-        states = tried.spread(_sampled_states(tried.runs))
+        names, units = columns_of(batch)
+        states = tried.spread(sampled_states(tried.runs))
         return [_times(tried), Block("state", ("case", "t"), states, "", names_of("state", names), units)]
 
     return run_batch(batch, tell, blocks, batch.options["samples"])
@@ -176,22 +185,6 @@ def _energies(batch: Batch, tell: Tell) -> Computed:
     return run_batch(batch, tell, blocks, batch.options["samples"])
 
 
-def _extremes(batch: Batch, tell: Tell) -> Computed:
-    def blocks(tried: Tried) -> list[Block]:
-        names, units = _columns(batch)
-        states = _sampled_states(tried.runs)
-        known = np.isfinite(states)
-        low = np.where(known, states, np.inf).min(axis=1)
-        high = np.where(known, states, -np.inf).max(axis=1)
-        return [
-            Block(what, CASE, tried.spread(np.where(np.isfinite(x), x, np.nan)), "", names_of(what, names), units)
-            for what, x in (("least", low), ("largest", high))
-        ]
-
-    return run_batch(batch, tell, blocks, batch.options["samples"])
-
-
 END = Computation(_end, HOW)
 STATES = Computation(_states, {**HOW, "samples": SAMPLES})
 ENERGIES = Computation(_energies, {**HOW, "samples": SAMPLES})
-EXTREMES = Computation(_extremes, {**HOW, "samples": 1000})
