@@ -190,6 +190,25 @@ def test_runs_of_one_system_do_not_share_what_controllers_did() -> None:
     np.testing.assert_array_equal(first["F"], force)
 
 
+@pytest.mark.parametrize(
+    "first",
+    [pendula.Sampled("-5*x", every=0.1), pendula.Signal([0, 1], [1, 3]), lambda t, _: np.cos(3 * t), "cos(3*t)"],
+    ids=["sampled", "series", "function", "text"],
+)
+@pytest.mark.parametrize("second", [0.5, "0.3*t", pendula.Signal([0, 1], [1, 0])], ids=["number", "text", "series"])
+def test_a_system_of_a_run_keeps_inputs_that_are_not_given_anew(first: Any, second: Any) -> None:
+    model = pendula.library.cart_pole()
+    push = {"type": "generalized", "coordinate": "theta", "value": "M_theta"}
+    model = model.with_changes(inputs={"F": 0.0, "M_theta": 0.0}, forces=[*model.forces, push])
+    run = pendula.simulate(model, 1.0, inputs={"F": first}, initial_state=START)
+    both = pendula.simulate(model, 1.0, inputs={"F": first, "M_theta": second}, initial_state=START)
+    added = pendula.simulate(run.system, 1.0, inputs={"M_theta": second}, initial_state=START)
+    np.testing.assert_allclose(end(added), end(both), atol=1e-12)
+    other = pendula.simulate(run.system, 1.0, inputs={"F": 0.25}, initial_state=START)
+    constant = pendula.simulate(model, 1.0, inputs={"F": 0.25}, initial_state=START)
+    np.testing.assert_allclose(end(other), end(constant), atol=1e-12)
+
+
 def test_kinds_of_inputs_mix() -> None:
     model = pendula.library.cart_pole()
     model = model.with_changes(

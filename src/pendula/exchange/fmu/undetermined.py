@@ -29,7 +29,7 @@ def undetermined_outputs(eq: Equations) -> tuple[str, ...]:
     joints = {joint.name for joint in eq.model.joints if joint.type in HELD} if eq.transmitted else set()
     if not (joints or eq.drives):
         return ()
-    system = compile_system(eq.model, eq.formulation)
+    system = compile_system(eq)
     t, q, v = _states(system.in_joints.system)
     found = []
     for name, lost in undetermined_forces(system, t, q, v).items() if joints else ():

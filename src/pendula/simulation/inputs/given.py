@@ -41,6 +41,7 @@ def with_inputs(system: System, inputs: InputsGiven) -> tuple[System, tuple[str,
         UsageError: there is no such input, or a value is none of these kinds.
     """
     plain, signals, laws = _sorted(system, inputs)
+    signals, laws = _with_own(system, {*plain, *signals, *(n for law in laws for n in law.names)}, signals, laws)
     zero = dict.fromkeys((*signals, *(n for law in laws for n in law.names)), 0.0)
     model = system.model.as_written
     if plain or any(model.inputs[name] != 0 for name in zero) or system.model.laws.keys() & zero.keys():
@@ -52,6 +53,30 @@ def with_inputs(system: System, inputs: InputsGiven) -> tuple[System, tuple[str,
         checked_texts(system, law)
     notes = tuple(SLOW.format(", ".join(law.names)) for law in laws if law.function and law.sampled is None)
     return with_run_inputs(system, signals, laws), notes
+
+
+def _with_own(
+    system: System, given: set[str], signals: Mapping[str, Signal], laws: list[Law]
+) -> tuple[dict[str, Signal], list[Law]]:
+    """Time series and laws, with those that the system of an earlier run has and that are not given anew.
+
+    Raises:
+        UsageError: some inputs of a controller are given, and others are not.
+    """
+    own = system.inputs
+    if not isinstance(own, RunInputs):
+        return dict(signals), laws
+    kept = []
+    for law in own.laws:
+        left = [name for name in law.names if name not in given]
+        if left and len(left) < len(law.names):
+            raise UsageError(
+                f"one controller of this system gives {', '.join(law.names)}: give all of them anew, or none.\n"
+                f"  Try: also inputs for {', '.join(left)}."
+            )
+        if left:
+            kept.append(replace(law))
+    return {n: x for n, x in own.signals.items() if n not in given} | dict(signals), [*kept, *laws]
 
 
 def for_a_run(system: System, inputs: InputsGiven) -> tuple[System, tuple[str, ...]]:
