@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import Outcome, library
@@ -331,3 +332,47 @@ def test_speeds_that_a_force_names_keep_their_axes() -> None:
     model = pendula.Model(name="ball", gravity=[0, 0, 0], bodies=[body], joints=[joint], forces=[drag])
     found = np.sort(np.linalg.eigvals(pendula.linearize(model, {"f_q0": 1, "f_wz": 2}).A).real)
     np.testing.assert_allclose(found, [-1, -0.2, -0.2, 0, 0, 0], atol=1e-9)
+
+
+_OF_VECTORS: dict[str, dict[str, Any]] = {
+    "friction on rates": {"forces": [{"type": "friction", "joint": "f", "coefficient": 0.5}]},
+    "a torque of its coordinates": {
+        "forces": [{"type": "torque", "body": "a", "vector": ["-0.5*f_rx", 0, "-0.3*f_rz"]}]
+    },
+    "rotors": {"armature": [0.05, 0.05, 0.05]},
+}
+
+
+@pytest.mark.parametrize("what", _OF_VECTORS)
+def test_a_rotation_vector_whose_values_matter_is_not_replaced_by_a_shorter_one(what: str) -> None:
+    """Vectors that differ by a whole turn are one pose, but other rates and other values for forces: SciPy decides."""
+    fields = dict(_OF_VECTORS[what])
+    joint = {"name": "f", "type": "spherical", "orientation": "rotation vector", "parent": "ground", "child": "a"}
+    if "armature" in fields:
+        joint["armature"] = fields.pop("armature")
+    model = pendula.Model(
+        name="spinning",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "a", "mass": 1, "com": [0.5, 0.1, -0.3], "inertia": [0.1, 0.2, 0.15]}],
+        joints=[joint],
+        initial={"f_rx": 0.1, "f_rz_dot": 9, "f_rx_dot": 0.5},
+        **fields,
+    )
+    system = pendula.compile_system(model)
+    run = pendula.simulate(system, 1.2, samples=121, tol=1e-10)
+
+    def rates(t: float, y: Any) -> Any:
+        return np.concatenate([y[3:], system.accelerations(y[:3], y[3:], t)])
+
+    exact = solve_ivp(rates, (0.0, 1.2), [0.1, 0, 0, 0.5, 0, 9], rtol=1e-11, atol=1e-11, t_eval=run.t).y
+    assert np.linalg.norm(exact[:3], axis=0).max() > 1.6 * np.pi
+    np.testing.assert_allclose(run.q, exact[:3].T, atol=1e-6)
+
+
+def test_friction_on_the_rates_of_a_rotation_vector_is_not_that_on_an_angular_velocity() -> None:
+    joint = {"name": "f", "type": "spherical", "orientation": "rotation vector", "parent": "ground", "child": "a"}
+    body = {"name": "a", "mass": 1, "inertia": [0.1, 0.2, 0.15]}
+    drag = {"type": "friction", "joint": "f", "coefficient": 0.5}
+    model = pendula.Model(name="dragged", gravity=[0, 0, 0], bodies=[body], joints=[joint], forces=[drag])
+    with pytest.raises(NotSupported, match='the force "friction" acts along the coordinates of joint "f"'):
+        pendula.convert(pendula.simulate(model, 0.1, samples=2), "quaternion")

@@ -27,7 +27,7 @@ from pendula.system.layout import Array, Oriented, State
 from pendula.system.orientation import maps as ori
 from pendula.system.orientation.conversion import Converted, body_rate, convert_rows
 from pendula.system.orientation.singularities import singularity
-from pendula.system.orientation.twins import regular_twin
+from pendula.system.orientation.twins import refuse_other_values, regular_twin
 from pendula.system.system import Energies, System
 from pendula.words import counted, some
 
@@ -126,6 +126,7 @@ class ChartRun:
                 self.twin = regular_twin(system)
             except NotSupported as error:
                 self.reason = f"there is no regular chart to change to: {error}"
+        self.vectors = self._vectors() if switching else []
         self.way = -1.0 if settings.span[1] < settings.span[0] else 1.0
         self.parts: list[Integration] = []
         self.elsewhere = Elsewhere(self.twin, vector)
@@ -133,6 +134,18 @@ class ChartRun:
         self.poses = Poses()
         self.nq, self.size = len(system.layout.coordinates), len(system.layout.coordinates) + len(system.layout.speeds)
         self.passed: list[float] = []
+
+    def _vectors(self) -> list[Oriented]:
+        """Rotation vectors that others of the same poses may replace."""
+        found = []
+        for x in self.charts:
+            if x.chart.name == ROTATION_VECTOR:
+                try:
+                    refuse_other_values(self.system.model, x.joint)
+                    found.append(x)
+                except NotSupported as error:
+                    self.reason = f"no shorter rotation vector may replace it: {error}"
+        return found
 
     # -- the whole run ----------------------------------------------------------------------------
 
@@ -218,7 +231,7 @@ class ChartRun:
     def _here(self, state: State, step: float | None) -> tuple[Integration, bool]:
         """A stretch in the coordinates of the system, up to where they come near a singularity."""
         limits = {
-            x: (LONG if self.switching else LOST) if x.chart.name == ROTATION_VECTOR
+            x: (LONG if x in self.vectors else LOST) if x.chart.name == ROTATION_VECTOR
             else NEAR if self.twin is not None else LOST
             for x in self.charts
         }  # fmt: skip
@@ -262,10 +275,7 @@ class ChartRun:
         joints = self.system.in_joints
         found = joints.read_state(state, self.vector)
         q, v = np.array(found.q, dtype=float), np.array(found.v, dtype=float)
-        long = [
-            x for x in self.charts
-            if self.switching and x.chart.name == ROTATION_VECTOR and np.linalg.norm(q[x.q]) > 2.0 * np.pi - LONG
-        ]  # fmt: skip
+        long = [x for x in self.vectors if np.linalg.norm(q[x.q]) > 2.0 * np.pi - LONG]
         if not long:
             return state, q
         omega = {x: body_rate(x, q[None], v[None])[0] for x in long}

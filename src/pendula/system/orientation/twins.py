@@ -68,6 +68,22 @@ def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
     return tuple(speed.name for speed in joint.speeds()[-3:])
 
 
+def refuse_other_values(model: Model, name: str) -> None:
+    """Raises NotSupported if values of a joint's orientation matter that differ between coordinates of one pose.
+
+    Two rotation vectors that differ by a whole turn are one pose, but not for a force that uses them, and for friction
+    or rotors that belong to their rates.
+    """
+    joint = next(x for x in model.tree if x.name == name)
+    here = joint.attitude()
+    assert here is not None
+    rates = here.axes == "rates"
+    used = (*joint.coordinate_names()[-here.chart.count :], *(_speed_names(joint) if rates else ()))
+    _refuse_rotors(joint, rates)
+    _refuse_forces(model, joint, used)
+    _refuse_names(model, {*used})
+
+
 def _refuse_names(model: Model, replaced: set[str]) -> None:
     """Raises NotSupported if an expression uses replaced coordinates or speeds: other charts may have equal names."""
     couplings = [(f'the coupling "{j.name}"', j) for j in model.closures if not j.has_sides]
@@ -99,8 +115,9 @@ def _acts_along(action: Action, joint: TreeJoint, lost: tuple[str, ...]) -> bool
         case Across():
             return action.joint == joint.name and (action.coordinate is None or action.coordinate in lost)
         case AcrossAll():
-            # a drag on the angular velocity, which the twin has, too, is no obstacle
-            kept = f"{joint.name}_wx" not in lost and joint.ball() is not None
+            # a drag on the angular velocity, which the twin has, too, is no obstacle; one on rates is another force
+            ball = joint.ball()
+            kept = f"{joint.name}_wx" not in lost and ball is not None and ball.axes != "rates"
             return action.joint == joint.name and not kept
         case OnCoordinate():
             return action.coordinate in lost
