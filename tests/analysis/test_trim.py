@@ -41,6 +41,16 @@ def test_trim_of_inputs_motors_and_rates():
     assert push["F"] == pytest.approx(15 * 2 * np.cos(0.3) - 3 - 2)
 
 
+def test_what_is_held_may_have_units():
+    """A conical pendulum turns at sqrt(g/(l cos(theta))); a faster one needs m g l sin - m l^2 w^2 sin cos."""
+    free = pendula.equilibria.trim("spherical-pendulum", {"theta": "60deg"}, ["phi_dot"])
+    assert abs(free["phi_dot"]) == pytest.approx(np.sqrt(2 * 9.81), rel=1e-9)
+    driven = pendula.equilibria.trim("spherical-pendulum", {"theta": "30deg", "phi_dot": "2*pi"}, ["theta"])
+    assert driven["theta"] == pytest.approx(9.81 / 2 - (2 * np.pi) ** 2 * np.sqrt(3) / 4, rel=1e-9)
+    with pytest.raises(UsageError, match='hold: "theta": "steep" needs a value'):
+        pendula.equilibria.trim("spherical-pendulum", {"theta": "steep"}, ["phi_dot"])
+
+
 def test_trim_of_a_turning_bar_by_its_motor():
     """At theta = 30 deg the turning bar needs M_theta = -(m l^2/12) sin cos Omega^2, and the shaft no torque."""
     bar = system(library.shaft_bar())

@@ -72,6 +72,7 @@ def test_the_horizon_is_a_sentence_and_a_number(pendula):
         (["--stop", "theta >= 0"], "already holds at the start"),
         (["--event", "theta == "], 'error: event "theta ==":'),
         (["--plot-section", "a.png"], "require --section"),
+        (["--section", "theta=0", "--section-of", "theta"], "--section-of requires --plot-section"),
         (["--section", "theta=0", "--plot-section", "a.png", "--section-of", "x"], 'no coordinate "x"'),
     ],
 )

@@ -7,7 +7,9 @@ import pickle
 
 import pytest
 
+import pendula
 from pendula import library
+from pendula.errors import UsageError
 from pendula.model.feedback import closed_loop
 from pendula.model.files import dumps
 
@@ -40,3 +42,12 @@ def test_models_are_equal_whether_their_feedback_was_an_input_or_a_force() -> No
     assert closed != closed.as_written
     assert closed != closed.with_changes(name="other")
     assert closed != "cart-pole"
+
+
+def test_analyses_say_that_an_input_is_a_feedback_law() -> None:
+    held = library.cart_pole().with_changes(inputs={"F": "-3*x"})
+    words = 'input "F" is a feedback law of the model'
+    with pytest.raises(UsageError, match=words):
+        pendula.find_equilibria(held, inputs={"F": 0})
+    with pytest.raises(UsageError, match=words):
+        pendula.linearize(held, {"theta": 0}, inputs={"F": 0})

@@ -41,6 +41,12 @@ def test_work_is_that_of_the_damper() -> None:
     assert run["work"][-1] < -0.1
 
 
+def test_a_point_that_is_no_place_is_refused(swing: pendula.Trajectory) -> None:
+    last = swing.system.layout.bodies[-1]
+    with pytest.raises(UsageError, match=f'the point of body "{last}" must be numbers'):
+        swing.position(last, ["l", 0.1])
+
+
 def test_an_integral_that_the_states_do_not_give_is_refused() -> None:
     """Over the whole run, theta_dot integrates to the change of theta, and theta theta_dot to half that of theta^2."""
     close = pendula.simulate("pendulum", 10.0, samples=201)

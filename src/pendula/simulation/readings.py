@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from pendula.arguments import read_numbers
 from pendula.errors import UsageError
 from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError, acceleration_name, suggestion
@@ -230,7 +231,7 @@ def place_of(system: System, body: str, point: Any, parameters: Array) -> Array:
         if point not in known:
             _refuse(f'body "{body}" has no point "{point}"', point, list(known))
         return np.array([parse(x).evaluate(values) for x in known[point]])
-    place = np.asarray(point, dtype=float)
+    place = read_numbers(point, f'the point of body "{body}"')
     if place.shape not in ((2,), (3,)):
         raise UsageError(f"a point is a name or two or three numbers in body axes, found {point!r}")
     return np.append(place, 0.0)[:3]

@@ -182,6 +182,11 @@ class ModelInputs(Inputs):
     def _by_name(self, t: Array, given: Mapping[str, Any], parameters: Array) -> Array:
         names = self._layout.inputs
         unknown = sorted(set(read_table(given, "inputs")) - set(names))
+        if unknown and unknown[0] in self._model.as_written.inputs:
+            raise UsageError(
+                f'input "{unknown[0]}" is a feedback law of the model, and so a part of its forces here.\n'
+                f'  Try: a model with another value, such as model.with_changes(inputs={{"{unknown[0]}": 0}}).'
+            )
         if unknown:
             raise UsageError(f'there is no input "{unknown[0]}"; {available(names)}')
         base = self.rows(t, None, parameters)

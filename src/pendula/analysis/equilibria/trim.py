@@ -18,6 +18,7 @@ from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.arguments import available, read_names, read_table
 from pendula.errors import NoConvergence, UsageError
+from pendula.model.quantities import number_in
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.parameters import Parameters
@@ -71,7 +72,7 @@ def _listed(values: Mapping[str, float], units: Mapping[str, str]) -> str:
 
 def trim(
     system: AnySystem,
-    hold: Mapping[str, float],
+    hold: Mapping[str, Any],
     solve_for: Sequence[str],
     *,
     inputs: Any = None,
@@ -86,7 +87,7 @@ def trim(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        hold: coordinates and rates by name.
+        hold: coordinates and rates by name, numbers or text such as "30deg".
         solve_for: names of the unknowns.
         inputs: values of the other inputs; those of the model by default.
         parameters: changes of parameters.
@@ -105,7 +106,8 @@ def trim(
     joints, rng = system_of(system, "trim").in_joints.system, np.random.default_rng(0)
     asked = _Asked.of(joints, solve_for)
     balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
-    hold = read_table(hold, "hold")
+    units = joints.layout.units
+    hold = {n: number_in(x, units.get(n, ""), f'hold: "{n}"') for n, x in read_table(hold, "hold").items()}
     turning = read_turning(balance, {n: x for n, x in hold.items() if n in joints.layout.speeds}, rng)
     if np.any(turning.spin):
         raise UsageError(
@@ -115,7 +117,7 @@ def trim(
     v = turning.rates
     for k in asked.rates:
         _check_cyclic(balance, joints.layout.speeds[k], rng)
-    pose = {n: float(x) for n, x in hold.items() if n not in joints.layout.speeds}
+    pose = {n: x for n, x in hold.items() if n not in joints.layout.speeds}
     turned = [n for n in pose if n in joints.layout.coordinates and _speed(joints, n) < 0]
     if turned:
         raise UsageError(

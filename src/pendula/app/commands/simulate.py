@@ -64,6 +64,8 @@ def simulate_command(
     """Motion of MODEL from its initial state. Exits with 1 if the run had to stop early or is not to be trusted."""
     if section is None and (section_file is not None or section_of is not None):
         raise UsageError('--plot-section and --section-of require --section, such as --section "theta1 = 0"')
+    if section_of is not None and section_file is None:
+        raise UsageError("--section-of requires --plot-section, whose coordinate it chooses")
     paths = {
         "-o": opt.file_of(output, "-o", "Trajectory"),
         "--plot": opt.file_of(plot_file, "--plot", "Figure"),

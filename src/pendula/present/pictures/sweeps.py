@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pendula.errors import UsageError
+from pendula.model.quantities import number_in
 from pendula.present.pictures.plots import FEW, INK, MUTED, Array, dress, headline, literally, sheet, titled
 from pendula.present.words.units import labelled
 from pendula.studies.plan import CASE, DRAW
@@ -38,10 +39,11 @@ def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] 
     Args:
         found: the study.
         quantity: the result; default: the one that the study was probably made for.
-        at: values of axes (the nearest is taken), so that one or two remain; of further dimensions, numbers from 0.
+        at: values of axes, so that one or two remain: the nearest is taken, and stated in the picture. Of further
+            dimensions, numbers from 0.
 
     Raises:
-        UsageError: there is no such result, or more than two axes remain.
+        UsageError: there is no such result, more than two axes remain, or a value is beyond its axis.
 
     Example:
         >>> import pendula
@@ -52,7 +54,8 @@ def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] 
     name = quantity or next((x for x in FIRST if x in found.names), found.names[0] if found.names else "")
     if not name:
         raise UsageError("the study has no results to draw: all its cases failed, or none is finished")
-    values, dims = _sliced(found, name, dict(at or {}))
+    places = _places(found, name, dict(at or {}))
+    values, dims = _sliced(found, name, places)
     if len(dims) > 2:
         left = some([f"{dim} ({n})" for dim, n in zip(dims, values.shape, strict=True)])
         raise UsageError(f'plot: "{name}" is over {left}; give at={{...}} so that one or two axes remain')
@@ -66,22 +69,26 @@ def plot_sweep(found: Sweep, *, quantity: str | None = None, at: dict[str, Any] 
         _draw_curve(ax, found, name, values, dims[0])
     dress(ax)
     headline(figure, titled(found.system, _label(found, name)))
-    literally(ax.set_title(_subtitle(found, at), loc="left", fontsize=9.5, color=MUTED))
+    literally(ax.set_title(_subtitle(found, places), loc="left", fontsize=9.5, color=MUTED))
     return figure
 
 
-def _sliced(found: Sweep, name: str, at: dict[str, Any]) -> tuple[Array, tuple[str, ...]]:
-    """Values of a result at some places, and the dimensions that remain."""
-    values, dims = found[name], found.dims_of(name)
-    for dim in [*at]:
+def _places(found: Sweep, name: str, at: dict[str, Any]) -> dict[str, int]:
+    """Where a result is looked at along some of its dimensions."""
+    dims = found.dims_of(name)
+    for dim in at:
         if dim not in dims:
             raise UsageError(f'plot: at: "{name}" is over {", ".join(dims)}, and not over "{dim}"')
+    return {dim: _place(found, wanted, dim) for dim, wanted in at.items()}
+
+
+def _sliced(found: Sweep, name: str, places: dict[str, int]) -> tuple[Array, tuple[str, ...]]:
+    """Values of a result at some places, and the dimensions that remain."""
+    values, dims = found[name], found.dims_of(name)
     for dim in dims:
-        axis = found.axis(dim)
-        if dim in at:
-            wanted = at.pop(dim)
-            place = _place(axis, wanted, dim)
-        elif dim not in found.dims or axis.size == 1:
+        if dim in places:
+            place = places[dim]
+        elif dim not in found.dims or found.axis(dim).size == 1:
             place = 0  # the first mode, the first root
         else:
             continue
@@ -90,15 +97,22 @@ def _sliced(found: Sweep, name: str, at: dict[str, Any]) -> tuple[Array, tuple[s
     return values, dims
 
 
-def _place(axis: Array, wanted: Any, dim: str) -> int:
+def _place(found: Sweep, wanted: Any, dim: str) -> int:
+    """The place on an axis that is nearest to a value, which lies within half a cell of the axis."""
+    axis = found.axis(dim)
     if axis.dtype.kind == "U":
         if wanted not in axis.tolist():
             raise UsageError(f'plot: at: "{dim}" has the values {", ".join(axis.tolist())}, found {wanted!r}')
         return int(axis.tolist().index(wanted))
-    try:
-        return int(np.argmin(np.abs(axis - float(wanted))))
-    except (TypeError, ValueError):
-        raise UsageError(f'plot: at: the value of "{dim}" must be a number, found {wanted!r}') from None
+    unit = _unit(found, dim)
+    value = number_in(wanted, unit, f'plot: at: the value of "{dim}"')
+    place = int(np.argmin(np.abs(axis - value)))
+    edges = _edges(np.sort(axis)) if axis.size > 1 else axis + 1e-9 * np.abs(axis) * np.array([-1.0, 1.0])
+    if not edges[0] <= value <= edges[-1]:
+        raise UsageError(
+            f'plot: at: "{dim}" goes from {axis.min():.6g} to {axis.max():.6g} {unit}'.rstrip() + f", found {wanted!r}"
+        )
+    return place
 
 
 def _shown(values: Array, unit: str) -> tuple[Array, str]:
@@ -129,7 +143,7 @@ def _absent(found: Sweep, name: str) -> str:
     return f"not{until}" + (", or failed" if found.failures or not found.complete else "")
 
 
-def _subtitle(found: Sweep, at: dict[str, Any] | None) -> str:
+def _subtitle(found: Sweep, places: dict[str, int]) -> str:
     inferred = int((found.status == INFERRED).sum())
     parts = [counted(len(found), "case")]
     if inferred:
@@ -138,8 +152,22 @@ def _subtitle(found: Sweep, at: dict[str, Any] | None) -> str:
         parts.append(f"{found.finished} finished")
     if found.failures:
         parts.append(f"{len(found.failures)} failed")
-    parts += [f"{dim} = {value}" for dim, value in (at or {}).items()]
+    parts += [_where(found, dim, place) for dim, place in places.items()]
     return ", ".join(parts)
+
+
+def _unit(found: Sweep, dim: str) -> str:
+    """The unit of the values along a dimension; none for numbers from 0."""
+    return next((block.unit for block in found.labels if block.name == dim and block.dims == (dim,)), "")
+
+
+def _where(found: Sweep, dim: str, place: int) -> str:
+    """A place on an axis, such as "l = 2 m"."""
+    value = found.axis(dim)[place : place + 1]
+    if value.dtype.kind == "U":
+        return f"{dim} = {value[0]}"
+    value, unit = _shown(value, _unit(found, dim))
+    return f"{dim} = {value[0]:.6g} {unit}".rstrip()
 
 
 def _edges(values: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 import numpy as np
@@ -60,9 +60,20 @@ def scene_of(
     speed: float = 1.0,
 ) -> Scene:
     """The mechanism in motion, as shapes with poses over time; options as for :func:`animate`."""
-    builder = _SceneBuilder(trajectory)
+    builder = _SceneBuilder(_in_order(trajectory) if isinstance(trajectory, Trajectory) else trajectory)
     speed = read_number(speed, "the speed of the animation")
     return builder.scene(read_name_or_names(signals, "signals"), trace, speed)
+
+
+def _in_order(run: Trajectory) -> Trajectory:
+    """A run with its states in the order of time, each time once: a run backwards is shown forwards."""
+    t, places = np.unique(run.t, return_index=True)
+    if np.array_equal(t, run.t):
+        return run
+    violation = None if run.violation is None else run.violation[places]
+    return replace(
+        run, t=t, q=run.q[places], v=run.v[places], energy_error=run.energy_error[places], violation=violation
+    )
 
 
 class _SceneBuilder:
