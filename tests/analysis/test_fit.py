@@ -174,6 +174,23 @@ def test_a_measured_input_drives_the_motion(system: Any) -> None:
     assert found.values == pytest.approx([1.2, 0.15, 1.0], rel=1e-5)
 
 
+@pytest.mark.parametrize("ending", ["npz", "json"])
+def test_saved_runs_are_read_in_every_format(system: Any, tmp_path: Path, ending: str) -> None:
+    run = pendula.simulate(system, 2.0, initial_state={"theta": 1.0}, samples=41)
+    found = []
+    for name in ("run.csv", f"run.{ending}"):
+        run.save(tmp_path / name)
+        found.append(pendula.fit(system, tmp_path / name, ["l"], initial_state={"theta": 1.0}))
+    assert found[1]["l"] == found[0]["l"]
+    assert found[1].left_out == found[0].left_out != ()
+
+
+def test_a_file_that_is_no_run_is_refused(system: Any, tmp_path: Path) -> None:
+    (tmp_path / "d.npz").write_bytes(b"nothing")
+    with pytest.raises(UsageError, match="d.npz"):
+        pendula.fit(system, tmp_path / "d.npz", ["l"])
+
+
 def test_csv_with_units_comments_and_missing_values(system: Any, truth: Any, tmp_path: Path) -> None:
     rows = ["# measured", "time [ms];theta [deg];spare"]
     for k, (t, x) in enumerate(zip(truth.t, truth["theta"], strict=True)):

@@ -30,7 +30,7 @@ for _name, _module, _summary in (
     ("linearize", "linear", "Small motion: M C K, A B, eigenvalues with labels."),
     ("modes", "linear", "Frequencies, damping and shapes of small motion, in words."),
     ("control", "control.design", "What inputs reach; LQR, poles, Bode, step; the closed loop."),
-    ("fit", "control.fit", "Parameters and initial values from measurements (CSV)."),
+    ("fit", "control.fit", "Parameters and initial values from measurements."),
     ("stability", "stability", "The verdict and its reason; ranges over a parameter."),
     ("chart", "chart", "Stability over two parameters, with refined borders."),
     ("floquet", "stability", "Stability of a periodically driven mechanism."),

@@ -1,4 +1,4 @@
-"""Measurements: read from CSV files, mappings of arrays or data frames, with names, units and missing values."""
+"""Measurements: read from files, mappings of arrays or data frames, with names, units and missing values."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pendula.model.names import quote, suggestion
 from pendula.model.quantities import Quantity, in_unit
 from pendula.storage.pipes import read_limited
 from pendula.system.layout import Array
+from pendula.tables.flat import rows_of
+from pendula.tables.formats import FORMATS, read_table
 
 TIME = ("t", "time")
 OF_RUNS = "run."
@@ -81,6 +83,15 @@ def read_columns(path: str | Path) -> dict[str, Array]:
     return {name: table[:, k] for k, name in enumerate(names)}
 
 
+def _columns_of_file(path: str | Path) -> dict[str, Array]:
+    """Columns of a CSV file, or of a run that was saved in another format of tables."""
+    ending = Path(path).suffix.lower()
+    if ending == ".csv" or ending not in FORMATS:
+        return read_columns(path)
+    columns = [column for column in rows_of(read_table(path)).values() if column.values.dtype.kind in "biuf"]
+    return {f"{c.name} [{c.unit}]" if c.unit else c.name: np.asarray(c.values, dtype=float) for c in columns}
+
+
 def _number(cell: str, path: str | Path, line: int, name: str) -> float:
     if cell.lower() in MISSING:
         return float("nan")
@@ -93,7 +104,7 @@ def _number(cell: str, path: str | Path, line: int, name: str) -> float:
 def experiments(data: Any) -> list[tuple[str, dict[str, Array]]]:
     """Columns of every experiment with its source: files, mappings, data frames, or a list of these."""
     if isinstance(data, (str, os.PathLike)):
-        return [(str(data), read_columns(data))]  # type: ignore[arg-type]
+        return [(str(data), _columns_of_file(data))]  # type: ignore[arg-type]
     if isinstance(data, Mapping) or hasattr(data, "columns"):
         return [("data", _columns(data))]
     if isinstance(data, Sequence) and data:
@@ -104,7 +115,7 @@ def experiments(data: Any) -> list[tuple[str, dict[str, Array]]]:
                 raise UsageError("data is a list of experiments, not of lists")
             found.append((source if source != "data" else f"experiment {k}", columns))
         return found
-    raise UsageError("data is a CSV file, columns by name, a data frame, or a list of these")
+    raise UsageError("data is a file (CSV, or a saved run), columns by name, a data frame, or a list of these")
 
 
 def _columns(data: Any) -> dict[str, Array]:

@@ -61,7 +61,7 @@ def fit(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        data: a CSV file, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
+        data: a CSV file or a saved run, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
             coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets, ``theta [deg]``.
             A column with the name of an input is its measured time series. Missing values are empty or NaN. The motion
             starts at the first of the times.

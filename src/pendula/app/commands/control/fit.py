@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("fit")
 @opt.model_argument
-@click.argument("data", nargs=-1, required=True, metavar="DATA.csv...")
+@click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @opt.parameter_option
 @click.option(
     "--parameters",
@@ -59,7 +59,8 @@ def fit_command(
 ) -> None:
     """Parameters of MODEL from measurements, with confidence intervals.
 
-    Columns of DATA.csv are t and coordinates, speeds or positions such as lower.tip.x; units may follow in brackets.
+    DATA is a CSV file or a saved run. Columns are t and coordinates, speeds or positions such as lower.tip.x; units may
+    follow in brackets.
     Several files are several experiments. Exits with 1 if the search did not converge or the data do not determine
     all values.
 
