@@ -187,7 +187,7 @@ def test_saved_runs_are_read_in_every_format(system: Any, tmp_path: Path, ending
 
 def test_a_file_that_is_no_run_is_refused(system: Any, tmp_path: Path) -> None:
     (tmp_path / "d.npz").write_bytes(b"nothing")
-    with pytest.raises(UsageError, match="d.npz"):
+    with pytest.raises(UsageError, match=r"d\.npz"):
         pendula.fit(system, tmp_path / "d.npz", ["l"])
 
 

@@ -61,10 +61,10 @@ def fit(
 
     Args:
         system: a system, a model, or the name of a library mechanism.
-        data: a CSV file or a saved run, columns by name, a data frame, or a list of these: several experiments. Columns are ``t`` and
-            coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets, ``theta [deg]``.
-            A column with the name of an input is its measured time series. Missing values are empty or NaN. The motion
-            starts at the first of the times.
+        data: a CSV file or a saved run, columns by name, a data frame, or a list of these: several experiments. Columns
+            are ``t`` and coordinates, speeds or positions of points (``lower.tip.x``); units may follow in brackets,
+            ``theta [deg]``. A column with the name of an input is its measured time series. Missing values are empty or
+            NaN. The motion starts at the first of the times.
         parameters: names of parameters, and of initial values, ``theta(0)``, of which every experiment has its own.
         guess: first values by name; default: those of the model.
         initial_state: known initial values by name; a list has one for each experiment. Closed loops keep these and
