@@ -403,3 +403,26 @@ def test_recursion_in_lanes_has_the_same_digits_in_any_company(angles):
     system = pendula.compile_system(pendula.library.chain(links=2), engine="recursive")
     whole, part = run_some(system, angles), run_some(system, angles[5:16])
     np.testing.assert_array_equal(whole.q[5:16], part.q)
+
+
+def test_initial_states_may_be_text_and_orientations_as_for_one_run():
+    swing, top = pendula.compile_system("double-pendulum"), pendula.compile_system("heavy-top")
+    listed = pendula.simulate_many(swing, 0.0, [{"theta1": "30deg"}, {"theta1": 0.1}])
+    assert np.allclose(listed.end_q[:, 0], [np.pi / 6, 0.1], rtol=0, atol=1e-15)
+    for_all = pendula.simulate_many(swing, 0.0, {"theta1": "30deg", "theta2": [0.1, 0.2]})
+    assert np.allclose(for_all.end_q, [[np.pi / 6, 0.1], [np.pi / 6, 0.2]], rtol=0, atol=1e-15)
+    turned = {"pivot": {"axis": [0, 0, 1], "angle": "30deg"}}
+    half = np.pi / 12
+    for given in (turned, [turned]):
+        assert np.allclose(
+            pendula.simulate_many(top, 0.0, given).end_q, [[np.cos(half), 0, 0, np.sin(half)]], rtol=0, atol=1e-15
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [("x", 'needs a value for "x"'), (None, "must be a number"), ("5 m", "an angle")]
+)
+def test_values_that_are_no_numbers_name_the_run(value, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        pendula.simulate_many("double-pendulum", 1.0, [{}, {"theta1": value}])
+    assert 'initial_states: "theta1" of run 1' in str(caught.value)

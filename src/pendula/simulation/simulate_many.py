@@ -69,8 +69,9 @@ def simulate_many(
     Args:
         system: a system, a model, or the name of a library mechanism.
         duration: length of the runs, from t = 0 or from the time of the States.
-        initial_states: arrays by name, one entry for each run (numbers apply to all runs, unnamed values are those of
-            the model); or a list of States or of values by name; or (q, v), two arrays with a row for each run.
+        initial_states: arrays by name, one entry for each run (numbers and text such as "30deg" apply to all runs,
+            unnamed values are those of the model); or a list of States or of values by name; or (q, v), two arrays with
+            a row for each run.
         parameters: changes by name, numbers or one for each run; or an array of all values, or one row for each run.
         inputs: inputs of all runs by name: numbers, or expressions of t, coordinates, speeds and parameters in text.
         tol: relative tolerance of a step; also the absolute one unless ``atol`` is given.

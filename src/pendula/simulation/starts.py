@@ -11,6 +11,7 @@ import numpy as np
 from pendula.arguments import read_numbers
 from pendula.errors import PendulaError, UsageError
 from pendula.interrupts import obey_interrupt
+from pendula.model.quantities import number_in
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble_holding, not_kept
 from pendula.system.parameters import parameter_vector
@@ -122,9 +123,10 @@ def _is_table(x: Any) -> bool:
 
 
 def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Starts:
-    """Arrays by name, one entry for each run; numbers apply to all runs."""
+    """Arrays by name, one entry for each run; numbers, text and orientations of joints apply to all runs."""
     layout = system.in_joints.layout
-    columns = {name: _column(name, value) for name, value in given.items()}
+    given = layout.by_coordinates(given)
+    columns = {name: _column(name, value, layout.units.get(name, "")) for name, value in given.items()}
     runs = max([c.size for c in columns.values()] + [len(parameters)])
     for name, column in columns.items():
         if column.size not in (1, runs):
@@ -136,8 +138,10 @@ def _by_name(system: System, given: Mapping[str, Any], parameters: Array) -> Sta
     return Starts(0.0, q, v, (frozenset(given),), True, frozenset(system.model.initial))
 
 
-def _column(name: str, value: Any) -> Array:
-    column = np.atleast_1d(read_numbers(value, f'initial_states: "{name}"'))
+def _column(name: str, value: Any, unit: str) -> Array:
+    """Values of all runs, or one for all; text such as "30deg" is read in a unit."""
+    where = f'initial_states: "{name}"'
+    column = np.atleast_1d(number_in(value, unit, where) if isinstance(value, str) else read_numbers(value, where))
     if column.ndim != 1 or column.size == 0:
         raise UsageError(f'initial_states: "{name}" must be a number or one for each run, got shape {column.shape}')
     return column
@@ -152,13 +156,15 @@ def _model_states(system: System, parameters: Array, runs: int) -> tuple[Array, 
     return np.array(np.broadcast_to(q, (runs, q.shape[1]))), np.array(np.broadcast_to(v, (runs, v.shape[1])))
 
 
-def _from_mappings(system: System, given: Sequence[Mapping[str, float]], parameters: Array) -> Starts:
+def _from_mappings(system: System, given: Sequence[Mapping[str, Any]], parameters: Array) -> Starts:
     q, v = _model_states(system, parameters, len(given))
     layout = system.in_joints.layout
+    given = [layout.by_coordinates(values) for values in given]
     for run, values in enumerate(given):
         for name, value in values.items():
             which, k = layout.position(name)
-            (q if which == "q" else v)[run, k] = float(value)
+            where = f'initial_states: "{name}" of run {run}'
+            (q if which == "q" else v)[run, k] = number_in(value, layout.units.get(name, ""), where)
     return Starts(0.0, q, v, tuple(frozenset(values) for values in given), True, frozenset(system.model.initial))
 
 
