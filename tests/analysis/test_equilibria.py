@@ -458,6 +458,14 @@ def test_no_equilibrium_is_an_answer_that_names_the_force():
     assert "1.5 N on x_dot" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("box", "count"), [(("-10deg", "10deg"), 1), ("200deg", 3), ((-1.0, "200deg"), 2), (np.array([-1.0, 1.0]), 1)]
+)
+def test_bounds_of_the_box_are_numbers_or_text(box, count):
+    """A pendulum is at rest at theta = 0 and at half a turn to either side."""
+    assert len(find_equilibria("pendulum", box={"theta": box})) == count
+
+
 def test_none_in_a_box_leaves_the_least_force_at_its_edge():
     found = find_equilibria(system(library.pendulum()), box={"theta": (0.5, 1.0)})
     assert len(found) == 0

@@ -14,6 +14,7 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.arguments import available, read_table
 from pendula.errors import UsageError
 from pendula.model.periodic import repeats
+from pendula.model.quantities import number_in
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
@@ -187,12 +188,14 @@ def _read_box(system: System, box: Mapping[str, Any] | None) -> dict[str, tuple[
             raise UsageError(f'box: there is no coordinate "{name}"; {available(known, 10)}')
         if any(name in known[at : at + 4] for at, _ in system.balls):
             raise UsageError(f'box: "{name}" is part of a rotation, which is searched as a whole')
-        try:
-            low, high = (-float(value), float(value)) if isinstance(value, (int, float)) else map(float, value)
-        except (TypeError, ValueError, OverflowError):
-            raise UsageError(f"box: {name} expects (lowest, highest) or one number, found {value!r}") from None
+        pair = value.tolist() if isinstance(value, np.ndarray) else value
+        ends = pair if isinstance(pair, (tuple, list)) else (-math.inf, pair)
+        if len(ends) != 2:
+            raise UsageError(f"box: {name} expects (lowest, highest) or one number, found {value!r}")
+        low, high = (number_in(x, system.layout.units.get(name, ""), f"box: {name}") for x in ends)
+        low = low if ends is pair else -high
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise UsageError(f"box: {name} needs lowest < highest, found {low:g} to {high:g}")
+            raise UsageError(f"box: {name} needs finite lowest < highest, found {low:g} to {high:g}")
         found[name] = (low, high)
     return found
 

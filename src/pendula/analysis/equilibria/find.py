@@ -160,7 +160,7 @@ def find_equilibria(
         system: a system, a model, or the name of a library mechanism.
         inputs: values of inputs, held constant; those of the model by default.
         parameters: changes of parameters.
-        box: bounds by coordinate: (lowest, highest), or one number for both sides.
+        box: bounds by coordinate, numbers or text such as "90deg": (lowest, highest), or one for both sides.
         starts: number of random starts.
         seed: of the random starts; the same seed gives the same result.
         rates: constant rates, to find steady motions: of cyclic coordinates by name, and of ball joints by quaternion
