@@ -195,6 +195,18 @@ def test_facts_about_runs_are_shared(pendulum):
     assert found["kinetic"].shape == found["state.theta"].shape
 
 
+def test_defaults_that_differ_between_computations_are_asked_for(pendulum):
+    both, given = ["end", "lyapunov"], {"duration": 2.0, "tol": 1e-9}
+    words = r"of duration and tol \(duration: 10\.0 for end, 100\.0 for lyapunov; tol: 1e-08 for end, 1e-09 for"
+    with pytest.raises(UsageError, match=words):
+        pendula.sweep(pendulum, {"theta": [0.1]}, both, on="here")
+    with pytest.raises(UsageError, match="different defaults of tol "):
+        pendula.sweep(pendulum, {"theta": [0.1], "duration": [1.0, 2.0]}, both, on="here")
+    together = pendula.sweep(pendulum, {"theta": [0.1]}, both, on="here", **given)
+    alone = pendula.sweep(pendulum, {"theta": [0.1]}, "lyapunov", on="here", **given)
+    assert together["lyapunov"].tolist() == alone["lyapunov"].tolist()
+
+
 def test_own_function_with_failures_words_and_arrays(pendulum):
     def measure(case):
         if case.initial_state["theta"] > 1.0:

@@ -69,11 +69,13 @@ def make_recipe(system: System, compute: Any, options: Mapping[str, Any], kinds:
     """A recipe, with the defaults of all settings.
 
     Raises:
-        UsageError: there is no such computation, or none of them has such a setting.
+        UsageError: there is no such computation, none of them has such a setting, or the defaults of one that is not
+            given differ.
     """
     asked = read_compute(compute)
     known = options_of(asked)
     refuse_unknown(asked, options)
+    _refuse_unlike(asked, {*options, *(name for name, kind in kinds.items() if kind == SETTING)})
     chosen = {**known, **options}
     missing = [name for name, value in chosen.items() if value is ... and kinds.get(name) != SETTING]
     if missing:
@@ -95,6 +97,28 @@ def refuse_unknown(asked: tuple[Asked, ...], options: Iterable[str]) -> None:
         if name not in known:
             problems.add(f'sweep: "{name}" is not a setting of {", ".join(map(str, asked))}; {hint}')
     problems.raise_any()
+
+
+def _refuse_unlike(asked: tuple[Asked, ...], decided: set[str]) -> None:
+    """Refuses settings whose defaults differ between computations, unless the study decides them.
+
+    Raises:
+        UsageError: names the computations and their defaults.
+    """
+    defaults: dict[str, dict[str, Any]] = {}
+    for one in asked:
+        for name, value in COMPUTATIONS[one].options.items() if isinstance(one, str) else ():
+            defaults.setdefault(name, {})[str(one)] = value
+    unlike = {n: by for n, by in defaults.items() if n not in decided and len({*map(repr, by.values())}) > 1}
+    if unlike:
+        listed = "; ".join(
+            f"{n}: " + ", ".join(f"{x!r} for {one}" for one, x in by.items()) for n, by in unlike.items()
+        )
+        given = ", ".join(f"{name}=..." for name in unlike)
+        raise UsageError(
+            f"sweep: these computations have different defaults of {' and '.join(unlike)} ({listed}).\n"
+            f"  Try: {given} for all, or a study for each."
+        )
 
 
 def read_compute(compute: Any) -> tuple[Asked, ...]:
