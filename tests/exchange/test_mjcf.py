@@ -133,6 +133,59 @@ def test_actuators_and_tendons_act_as_in_mujoco(name: str, tmp_path: Path) -> No
     assert largest_difference(path, load_mjcf(path)) < 1e-12
 
 
+CARRIED = f'<body gravcomp=".7"><joint name="a" axis="0 1 0" {{joint}}/>{BODY}</body>'
+MOTOR = '<actuator><motor joint="a"/></actuator>'
+
+
+def flags(*off: str) -> str:
+    """An option element that switches things off."""
+    return "<option><flag " + " ".join(f'{name}="disable"' for name in off) + "/></option>"
+
+
+@pytest.mark.parametrize("off", [(), ("spring",), ("damper",), ("spring", "damper")])
+def test_gravity_compensation_ends_where_mujoco_ends_it(off: tuple[str, ...], tmp_path: Path) -> None:
+    """MuJoCo has no passive forces at all without springs and dampers."""
+    path = small_file(tmp_path, CARRIED.format(joint='damping="1" stiffness="2"'), flags(*off))
+    assert largest_difference(path, load_mjcf(path)) < 1e-12
+
+
+def test_actuators_compensate_gravity_or_it_is_refused(tmp_path: Path) -> None:
+    by_actuators = 'actuatorgravcomp="true"'
+    path = small_file(tmp_path, CARRIED.format(joint=by_actuators), MOTOR)
+    assert largest_difference(path, load_mjcf(path)) < 1e-12
+    for joint, more in ((f'{by_actuators} actuatorfrcrange="-1 1"', [MOTOR]), (by_actuators, [])):
+        path = small_file(tmp_path, CARRIED.format(joint=joint), *more)
+        with pytest.raises(NotSupported, match='joint "a" compensates gravity by actuators'):
+            load_mjcf(path)
+    assert largest_difference(path, load_mjcf(path, without=["actuators"])) < 1e-12
+
+
+def test_what_is_passive_in_an_actuator_ends_with_the_dampers_only(tmp_path: Path) -> None:
+    bodies, geared = CARRIED.format(joint=""), MOTOR.replace("/></act", ' armature=".2" damping=".3" gear="2"/></act')
+    path = small_file(tmp_path, bodies, geared, flags("damper"))
+    assert largest_difference(path, load_mjcf(path)) < 1e-12
+    for off in (flags("actuation"), '<option actuatorgroupdisable="0"/>'):
+        path = small_file(tmp_path, bodies, geared, off)
+        with pytest.raises(NotSupported, match="its armature and damping still act"):
+            load_mjcf(path)
+        path = small_file(tmp_path, bodies, MOTOR, off)
+        assert largest_difference(path, load_mjcf(path)) < 1e-12
+
+
+def test_equalities_and_stops_end_with_all_constraints(tmp_path: Path) -> None:
+    bodies = CARRIED.format(joint='range="-10 10" limited="true"').replace("<body", '<body name="b"', 1)
+    path = small_file(tmp_path, bodies, '<equality><weld body1="b"/></equality>', flags("constraint"))
+    found = load_mjcf(path, limits=1e3)
+    assert not found.model.closures
+    assert largest_difference(path, found) < 1e-12
+
+
+def test_a_motor_acts_on_all_speeds_of_a_free_joint(tmp_path: Path) -> None:
+    motor = '<actuator><motor joint="root" gear="1 2 3 4 5 6"/></actuator>'
+    path = small_file(tmp_path, f'<body pos="1 2 3"><freejoint name="root"/>{BODY}</body>', motor)
+    assert largest_difference(path, load_mjcf(path)) < 1e-12
+
+
 def test_initial_values_come_from_the_reference_pose_or_a_keyframe(tmp_path: Path) -> None:
     key = '<keyframe><key name="up" qpos=".1 .2 .3" qvel="1 0 0"/></keyframe>'
     path = small_file(tmp_path, CHAIN.format(body=BODY), key)

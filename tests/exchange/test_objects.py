@@ -89,6 +89,16 @@ def test_jax_gives_our_accelerations(name: str, formulation: str) -> None:
 
 
 @pytest.mark.peer
+def test_jax_refuses_states_and_inputs_of_another_size() -> None:
+    """JAX itself repeats the last entry of an array that is too short."""
+    pytest.importorskip("jax")
+    functions = pendula.exchange.to_jax("cart-pole")
+    for y, u, what in ((functions.start[:-1], None, "speeds"), (functions.start, np.zeros(2), "inputs")):
+        with pytest.raises(pendula.errors.UsageError, match=f"the {what} have the shape"):
+            functions.rhs(0.0, y, None, u)
+
+
+@pytest.mark.peer
 def test_derivatives_of_casadi_and_jax_are_those_of_our_engine() -> None:
     ca = pytest.importorskip("casadi")
     jax = pytest.importorskip("jax")

@@ -117,6 +117,48 @@ def test_what_mjcf_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
             export(model, tmp_path / "x.xml")
 
 
+def free_body(force: dict[str, Any]) -> Model:
+    """A free body, whose motion MJCF and URDF hold as one joint with one damping and no limits."""
+    return Model(
+        name="free",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "b", "mass": 1, "inertia": [0.1, 0.2, 0.25]}],
+        joints=[{"name": "j", "type": "free", "parent": "ground", "child": "b"}],
+        forces=[force],
+    )
+
+
+@pytest.mark.parametrize("ending", [".xml", ".urdf"])
+@pytest.mark.parametrize(
+    "force",
+    [
+        {"type": "damper", "coordinate": "j_x", "damping": 2},
+        {"type": "spring", "coordinate": "j_z", "damping": 2},
+        {"type": "joint-limit", "coordinate": "j_z", "lower": 0, "stiffness": 100},
+    ],
+    ids=["damper", "spring", "limit"],
+)
+def test_a_force_on_one_coordinate_of_a_free_joint_is_refused(force: dict, ending: str, tmp_path: Path) -> None:
+    """The damping of a free joint would act on all six speeds: a damper along x would also brake the spin."""
+    with pytest.raises(NotSupported, match=r"^force 1"):
+        export(free_body({**force, "joint": "j"}), tmp_path / f"x{ending}")
+
+
+def test_a_spring_at_a_massless_body_that_mjcf_leaves_out_is_refused(tmp_path: Path) -> None:
+    model = Model(
+        name="carried",
+        gravity=[0, 0, -9.81],
+        bodies=[{"name": "carrier", "mass": 0}, {"name": "b", "mass": 1, "inertia": [0.1, 0.2, 0.25]}],
+        joints=[
+            {"name": "a", "type": "revolute", "axis": [1, 0, 0], "parent": "ground", "child": "carrier"},
+            {"name": "c", "type": "revolute", "axis": [0, 1, 0], "parent": "carrier", "child": "b"},
+        ],
+        forces=[{"type": "spring", "from": "ground", "to": {"body": "carrier", "position": [0, 0, 1]}, "stiffness": 9}],
+    )
+    with pytest.raises(NotSupported, match='it holds "carrier"'):
+        export(model, tmp_path / "x.xml")
+
+
 # --- other engines read the files ---------------------------------------------------------------------------------
 
 

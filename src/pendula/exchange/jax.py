@@ -131,6 +131,10 @@ def _evaluator(jnp: Any, blocks: Blocks) -> Callable[..., list[Any]]:
             raise UsageError(f"unknown parameters: {', '.join(unknown)}; {available(blocks.parameters)}")
         given = [changes.get(name, value) for name, value in blocks.parameters.items()]
         q, v = jnp.asarray(q), jnp.asarray(v)
+        _check_size("coordinates", q, blocks.layout.coordinates)
+        _check_size("speeds", v, blocks.layout.speeds)
+        if u is not None:
+            _check_size("inputs", u, tuple(map(str, blocks.equations.u)))
         if u is None and blocks.equations.u:
             (u,) = blocks(["inputs"], values, t, q, v, None, given)
         found = blocks(names, values, t, q, v, u, given)
@@ -142,6 +146,14 @@ def _evaluator(jnp: Any, blocks: Blocks) -> Callable[..., list[Any]]:
         ]
 
     return several
+
+
+def _check_size(what: str, given: Any, names: tuple[str, ...]) -> None:
+    """JAX repeats the last entry of an array that is too short instead of failing."""
+    shape = given.shape if hasattr(given, "shape") else (len(given),) if hasattr(given, "__len__") else ()
+    if tuple(shape) != (len(names),):
+        wanted = f"{len(names)} numbers ({', '.join(names)})" if names else "none"
+        raise UsageError(f"to_jax: the {what} have the shape {tuple(shape)}; expected are {wanted}")
 
 
 def _solver(jnp: Any, blocks: Blocks, several: Callable[..., list[Any]]) -> Callable[..., Any]:

@@ -256,7 +256,8 @@ class Reader:
             Limit(self.joint[j], float(m.jnt_range[j, 0]), float(m.jnt_range[j, 1]), int(m.jnt_type[j]) == SLIDE)
             for j in single
         ]
-        add_limits(draft, found, None if self.is_off("LIMIT") else limits, dissipation)
+        off = self.is_off("LIMIT") or self.is_off("CONSTRAINT")
+        add_limits(draft, found, None if off else limits, dissipation)
         balls = [f"{self.joint[j]} up to {m.jnt_range[j, 1]:.4g}" for j in limited if j not in single]
         if balls:
             draft.note(f"limits of ball joints: left out: {'; '.join(balls)}")

@@ -55,10 +55,9 @@ class Forces:
         for k in range(self.m.ntendon):
             self._tendon(k)
         self._gravity_compensation()
-        if not self.r.is_off("ACTUATION"):
-            for i in range(getattr(self.m, "nactuator", self.m.nu)):
-                self._actuator(i)
-            self._add_drives()
+        for i in range(getattr(self.m, "nactuator", self.m.nu)):
+            self._actuator(i)
+        self._add_drives()
 
     def poly(self, what: str, k: int) -> Any:
         """Higher coefficients of a force law; older versions of MuJoCo have none."""
@@ -97,13 +96,27 @@ class Forces:
             self.draft.forces.append(fields | ({"damping": damping} if damping else {}))
 
     def _gravity_compensation(self) -> None:
+        """Forces that carry bodies: passive ones, off with springs and dampers together, or those of actuators."""
         m, gravity = self.m, np.array(self.draft.gravity)
+        carried = np.any(m.body_gravcomp) and np.any(gravity)
+        if not carried or self._weak_actuators_carry() or not (self.springs or self.dampers):
+            return
         for b in range(1, m.nbody):
             push = -gravity * m.body_mass[b] * m.body_gravcomp[b]
             if np.any(push):
                 label = self.r.body[b]
                 fields = {"name": f"{label} balance"[:64], "type": "force", "body": label, "at": "com"}
                 self.draft.forces.append({**fields, "vector": fr.floats(push)})
+
+    def _weak_actuators_carry(self) -> bool:
+        """Whether joints compensate gravity by actuators that are limited or off: refused, or left out."""
+        m, off = self.m, self.m.nu == 0 or self.r.is_off("ACTUATION") or not (self.springs or self.dampers)
+        by_actuators = getattr(m, "jnt_actgravcomp", np.zeros(m.njnt))
+        weak = [self.r.joint[j] for j in range(m.njnt) if by_actuators[j] and (off or m.jnt_actfrclimited[j])]
+        if weak:
+            what = f'joint "{weak[0]}" compensates gravity by actuators that are limited or switched off'
+            self.r.refuse("actuators", what)
+        return bool(weak)
 
     # -- tendons --------------------------------------------------------------------------------------------
 
@@ -172,8 +185,12 @@ class Forces:
     def _actuator(self, i: int) -> None:
         m, mj = self.m, self.r.mj
         name = self.r.name_of("ACTUATOR", i, "actuator")
-        if int(m.opt.disableactuator) >> int(m.actuator_group[i]) & 1:
-            self.draft.note(f'actuator "{name}": its group is disabled in the file; left out')
+        disabled = bool(int(m.opt.disableactuator) >> int(m.actuator_group[i]) & 1)
+        if disabled or self.r.is_off("ACTUATION"):
+            if disabled:
+                self.draft.note(f'actuator "{name}": its group is disabled in the file; left out')
+            if self._rotor(i) or any(self._drag(i)):
+                self.r.refuse("actuators", f'actuator "{name}" is disabled, but its armature and damping still act')
             return
         simple = int(m.actuator_dyntype[i]) == mj.mjtDyn.mjDYN_NONE
         simple &= int(m.actuator_gaintype[i]) in (mj.mjtGain.mjGAIN_FIXED, mj.mjtGain.mjGAIN_AFFINE)
@@ -202,6 +219,16 @@ class Forces:
             return
         self.draft.inputs[u] = 0
 
+    def _rotor(self, i: int) -> float:
+        """Armature of an actuator."""
+        return float(getattr(self.m, "actuator_armature", np.zeros(i + 1))[i])
+
+    def _drag(self, i: int) -> list[float]:
+        """Damping of an actuator and its higher coefficients, which are passive: off with all dampers."""
+        damping = float(getattr(self.m, "actuator_damping", np.zeros(i + 1))[i])
+        drag = [damping, *(float(x) for x in self.poly("actuator_dampingpoly", i))]
+        return drag if self.dampers else [0.0] * len(drag)
+
     def _force(self, i: int, ctrl: str, length: str | None, rate: str | None) -> str | None:
         """Scalar force of an actuator: gain times control plus bias; None if it needs a length that is not known."""
         m, mj = self.m, self.r.mj
@@ -210,8 +237,7 @@ class Forces:
             gain = [gain[0], 0.0, 0.0]
         if int(m.actuator_biastype[i]) == mj.mjtBias.mjBIAS_NONE:
             bias = [0.0, 0.0, 0.0]
-        drags = self.poly("actuator_dampingpoly", i)
-        damping = float(getattr(m, "actuator_damping", np.zeros(i + 1))[i])
+        damping, *drags = self._drag(i)
         if (length is None or rate is None) and any([*gain[1:], *bias[1:], damping, *drags]):
             return None
         measured = ["1", f"({length})", f"({rate})"]
@@ -229,7 +255,7 @@ class Forces:
         m = self.m
         j, gear = int(m.actuator_trnid[i, 0]), m.actuator_gear[i]
         joint, kind = self.r.joint[j], int(m.jnt_type[j])
-        rotor = float(getattr(m, "actuator_armature", np.zeros(i + 1))[i])
+        rotor = self._rotor(i)
         if kind in (HINGE, SLIDE):
             force = self._force(i, ctrl, f"{number(gear[0])}*{joint}", f"{number(gear[0])}*{joint}_dot")
             if rotor:
@@ -243,14 +269,15 @@ class Forces:
         fields = next(x for x in self.draft.joints if x["name"] == joint)
         for speed, share in zip(self.draft.parsed(fields).speeds(), gear, strict=False):
             if share:
-                self.driven.setdefault(speed.name, []).append(f"{number(share)}*({force})")
+                target = speed.name.removesuffix("_dot")  # of a translation: its coordinate
+                self.driven.setdefault(target, []).append(f"{number(share)}*({force})")
         return True
 
     def _on_tendon(self, i: int, ctrl: str) -> bool:
         m, k = self.m, int(self.m.actuator_trnid[i, 0])
         shares, gear = self.fixed_tendon(k), float(m.actuator_gear[i, 0])
         limited = getattr(m, "tendon_actfrclimited", np.zeros(m.ntendon))[k]
-        if shares is None or limited or getattr(m, "actuator_armature", np.zeros(i + 1))[i]:
+        if shares is None or limited or self._rotor(i):
             return False
         length = total([f"{number(gear * c)}*{q}" for q, c in shares.items()])
         rate = total([f"{number(gear * c)}*{q}_dot" for q, c in shares.items()])

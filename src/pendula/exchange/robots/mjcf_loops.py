@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add_loops(reader: Reader, forces: Forces) -> None:
     """All equality constraints that the file activates; MuJoCo's are soft, those of a model are exact."""
     m, mj = reader.m, reader.mj
-    if reader.is_off("EQUALITY"):
+    if reader.is_off("EQUALITY") or reader.is_off("CONSTRAINT"):
         return
     for k in range(m.neq):
         name = reader.name_of("EQUALITY", k, "loop")

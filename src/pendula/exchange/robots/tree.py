@@ -79,6 +79,8 @@ class NumericTree:
 
     def limits(self, fields: dict[str, Any], element: str) -> tuple[str, tuple[float, float]]:
         """The coordinate of a joint limit and its range; an end without a stop is far away."""
+        if self.model.joint(fields["joint"]).quaternion():
+            raise self.refuse(element, "it limits a coordinate of a free joint")
         name = fields.get("coordinate") or self.model.joint(fields["joint"]).coordinate_names()[0]
         ends = [
             otherwise if fields[end] is None else self.number(fields[end], element, end)

@@ -149,7 +149,7 @@ class _Writer:
             case "spring" | "damper":
                 numbers = {name: tree.number(value, element, name) for name, value in read.items()}
                 points = [{"pos": texts(tree.point(end, element))} for end in (force.start, force.end)]
-                sites = [self._site(end, at) for end, at in zip((force.start, force.end), points, strict=True)]
+                sites = [self._site(end, at, element) for end, at in zip((force.start, force.end), points, strict=True)]
                 tendon = ElementTree.SubElement(self.tendons, "spatial", stiffness=texts([numbers.get("stiffness", 0)]))
                 tendon.attrib |= {"damping": texts([numbers.get("damping", 0)])}
                 tendon.set("springlength", texts([numbers.get("length", 0)]))
@@ -170,6 +170,8 @@ class _Writer:
         if joint.quaternion():
             if stiffness or joint.name not in self.joints:
                 raise self.tree.refuse(element, "it is a spring of a ball joint")
+            if damping and fields.get("coordinate"):
+                raise self.tree.refuse(element, "it damps one coordinate of a free joint")
             names = [joint.name]
         for name in names:
             found = self.joints[name]
@@ -188,8 +190,10 @@ class _Writer:
         self.joints[name].set("range", texts(ends))
         self.notes.append(f"{element}: limits are soft constraints in MuJoCo; stiffness and dissipation are left out")
 
-    def _site(self, side: Any, pose: dict[str, str]) -> str:
+    def _site(self, side: Any, pose: dict[str, str], element: str) -> str:
         """The name of a new site on the body of a side."""
+        if side.body not in self.bodies:
+            raise self.tree.refuse(element, f'it holds "{side.body}", a massless body between joints')
         self.sites += 1
         name = f"end_{self.sites}"
         ElementTree.SubElement(self.bodies[side.body], "site", {"name": name, **pose})
@@ -217,7 +221,7 @@ class _Writer:
         kind = getattr(closure, "kind", closure.type)
         if closure.type not in ("coincident", "loop") or kind not in ("coincident", "spherical", "fixed"):
             raise tree.refuse(element, f'it is of type "{closure.type}"')
-        names = [self._site(side, _pose(tree.side(side, element))) for side in (closure.parent, closure.child)]
+        names = [self._site(side, _pose(tree.side(side, element)), element) for side in (closure.parent, closure.child)]
         tag = "weld" if kind == "fixed" else "connect"
         ElementTree.SubElement(self.equality, tag, name=closure.name, site1=names[0], site2=names[1])
         self.notes.append(f'joint "{closure.name}": loops are soft constraints in MuJoCo')
