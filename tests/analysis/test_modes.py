@@ -273,6 +273,19 @@ def test_critically_damped_root_is_called_defective():
     assert any("double root" in n or "fewer shapes" in n for n in found.notes)
 
 
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+def test_a_defective_pair_neither_grows_nor_splits_by_rounding(rate):
+    """Two equal oscillators, the first pushes the second: s^2 + 2 rate s + 1 = 0 twice, with one shape."""
+    C = 2 * rate * np.eye(2)
+    found = modes(from_matrices(np.eye(2), C, [[1.0, 0.0], [-1.0, 1.0]]), damped=True)
+    assert [m.kind for m in found.modes] == ["oscillation", "oscillation"]
+    assert all(m.defective and m.repeated == (1, 2) for m in found.modes)
+    for mode in found.modes:
+        assert mode.eigenvalue == pytest.approx(-rate + 1j * np.sqrt(1 - rate**2), abs=1e-14)
+    assert any("motions grow by powers of t" in note for note in found.notes)
+    assert not any("unstable" in note for note in found.notes)
+
+
 # --- normalization, output, refusals -------------------------------------------------------------------------
 
 

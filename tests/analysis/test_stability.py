@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pendula
 from pendula import Model, library
@@ -93,6 +94,28 @@ def test_nonlinear_circulatory_forces_are_noticed() -> None:
     """Symmetric at the origin, but the cubic terms have no potential."""
     found = verdict("-4*x - 3*y**3; -9*y + 3*x**3")
     assert found.verdict == "undecided"
+
+
+def test_forces_even_in_the_velocity_may_pump_energy_between_coordinates() -> None:
+    """Their power has opposite signs at opposite velocities, and still motion from 0.3 grows beyond 3 (SciPy)."""
+
+    def rates(_: float, z: np.ndarray) -> list[float]:
+        x, y, vx, vy = z
+        return [vx, vy, -x + y * vy**2, -y - x * vx**2]
+
+    def far(_: float, z: np.ndarray) -> float:
+        return float(np.linalg.norm(z)) - 3.0
+
+    far.terminal = True  # type: ignore[attr-defined]
+    start = np.random.default_rng(0).normal(size=(3, 4))
+    ends = [solve_ivp(rates, (0, 1000), 0.3 * z / np.linalg.norm(z), rtol=1e-9, events=far).status for z in start]
+    assert 1 in ends
+    pumped = verdict("-x + y*y_dot**2; -y - x*x_dot**2")
+    assert pumped.verdict == "undecided"
+    assert "the same for opposite velocities" in pumped.proof
+    gyroscopic = verdict("-x + y*y_dot; -4*y - y*x_dot")
+    assert gyroscopic.verdict == "stable"  # the sum of its powers is zero: the energy stays
+    assert verdict("-x + x_dot**2").verdict == "stable"  # alone: exp(-2 x) x_dot^2 has a first integral
 
 
 def test_gyroscopic_stabilization_is_undecided_and_damping_breaks_it() -> None:

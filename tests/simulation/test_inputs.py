@@ -315,6 +315,43 @@ def test_conclusions_from_the_model_are_refused_for_systems_of_runs_with_other_i
         calls[what]()
 
 
+@pytest.mark.parametrize("by", ["q", "v"])
+def test_derivatives_by_the_state_do_not_leave_out_a_python_function(cart: Any, by: str) -> None:
+    """As text the law is in them, which finite differences confirm; a function has no derivative."""
+    q, v = (np.array(x) for x in (cart.state(START).q, cart.state(START).v))
+    run = pendula.simulate(cart, 0.1, inputs={"F": law}, initial_state=START)
+    with pytest.raises(NotSupported, match=f'by {by} need that of the input "F".*a Python function'):
+        run.system.acceleration_jacobian(by, q, v)
+    with pytest.raises(NotSupported, match=f'by {by} need that of the input "F".*a Python function'):
+        run.system.residual_jacobian(by, q, v, np.zeros(len(v)))
+    text = pendula.simulate(cart, 0.1, inputs={"F": LAW}, initial_state=START).system
+    columns = []
+    for d in 1e-6 * np.eye(len(q if by == "q" else v)):
+        many = (np.array([q + d, q - d]), v) if by == "q" else (q, np.array([v + d, v - d]))
+        high, low = run.system.accelerations(*many)
+        columns.append((high - low) / 2e-6)
+    assert np.allclose(text.acceleration_jacobian(by, q, v), np.transpose(columns), atol=1e-7)
+    held = cart.acceleration_jacobian(by, q, v, inputs={"F": 2.0})
+    assert np.array_equal(run.system.acceleration_jacobian(by, q, v, inputs={"F": 2.0}), held)
+
+
+def test_derivatives_of_recursive_loops_take_given_parameters_into_the_inputs() -> None:
+    four_bar = pendula.library.four_bar()
+    first = next(iter(four_bar.joints)).name
+    force = {"type": "generalized", "coordinate": first, "value": f"push_1*{first} + push_2"}
+    model = four_bar.with_changes(
+        parameters={**four_bar.parameters, "k_1": 1.0},
+        inputs={"push_1": "k_1", "push_2": 0.0},
+        forces=[*four_bar.forces, force],
+    )
+    kane, recursive = pendula.compile_system(model), pendula.compile_system(model, engine="recursive")
+    run = pendula.simulate(recursive, 0.1, inputs={"push_2": ([0, 1], [1, 1])})
+    q, v = (np.array(x) for x in (run.system.initial_state().q, run.system.initial_state().v))
+    expected = kane.acceleration_jacobian("q", q, v, inputs={"push_1": 30.0, "push_2": 1.0})
+    found = run.system.acceleration_jacobian("q", q, v, parameters={"k_1": 30.0})
+    assert np.allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
 def test_bad_inputs_are_refused_by_name() -> None:
     cart = pendula.library.cart_pole()
     with pytest.raises(UsageError, match='no input "f"; available: F'):

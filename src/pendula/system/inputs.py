@@ -61,6 +61,10 @@ class Inputs(ABC):
         """Raises NotSupported if a run gives some of them: conclusions from the model do not hold for its system."""
 
     @abstractmethod
+    def refuse_slopes(self, by: str, given: Any) -> None:
+        """Raises NotSupported if inputs that are not given are functions of the state that have no derivatives."""
+
+    @abstractmethod
     def kind(self, name: str) -> str:
         """What an input is, in words."""
 
@@ -149,6 +153,9 @@ class ModelInputs(Inputs):
 
     def refuse_over_time(self, who: str) -> None:
         """Raises nothing: no run gives any of these inputs."""
+
+    def refuse_slopes(self, by: str, given: Any) -> None:
+        """Raises nothing: these inputs are numbers or depend on time alone."""
 
     def kind(self, name: str) -> str:
         """What an input is, in words."""

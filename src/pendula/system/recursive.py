@@ -191,11 +191,11 @@ class RecursiveSystem(System):
 
     # -- evaluation -----------------------------------------------------------------------------
 
-    def _known(self, q: Any, v: Any, t: Any, inputs: Any) -> Any:
+    def _known(self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters) -> Any:
         """Inputs for the symbolic equations, which know the model's only, and not those of a run."""
         if not self.inputs.over_time:
             return inputs
-        return self.inputs.rows(np.asarray(t, dtype=float), inputs, self.parameters, (q, v))
+        return self.inputs.rows(np.asarray(t, dtype=float), inputs, parameter_vector(self, parameters), (q, v))
 
     def _found(
         self, q: Any, v: Any, t: Any, inputs: Any, parameters: Parameters
@@ -247,7 +247,9 @@ class RecursiveSystem(System):
     def forces(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Array:
         """Generalized forces f of M v' = f + G^T lam, with bias forces (velocity products), shape (..., speeds)."""
         if self.symbolic_terms:
-            return self._symbolic.forces(q, v, t, inputs=self._known(q, v, t, inputs), parameters=parameters)
+            return self._symbolic.forces(
+                q, v, t, inputs=self._known(q, v, t, inputs, parameters), parameters=parameters
+            )
         return -self.residual(q, v, np.zeros(len(self.layout.speeds)), t, inputs=inputs, parameters=parameters)
 
     def mass_matrix(self, q: Any, t: Any = 0.0, *, parameters: Parameters = None) -> Array:
@@ -387,8 +389,9 @@ class RecursiveSystem(System):
 
         With closed loops: Jacobians of M a - f - G^T lam and of G a - c, from the symbolic equations.
         """
+        self.inputs.refuse_slopes(by, inputs)
         if self.model.closures or self.symbolic_terms:
-            known = self._known(q, v, t, inputs)
+            known = self._known(q, v, t, inputs, parameters)
             return self._symbolic.residual_jacobian(by, q, v, a, lam, t, inputs=known, parameters=parameters)
         count, n = column_count(self.layout, by), len(self.layout.speeds)
         rows, batch = rows_with_inputs(self, q, v, t, inputs, parameter_vector(self, parameters), extra=[(a, n)])
@@ -410,8 +413,9 @@ class RecursiveSystem(System):
         product with N (of q' = N v) does not. By ``p`` each parameter varies alone: inputs and other parameters that
         depend on it stay constant. For closed loops the symbolic equations provide the Jacobian.
         """
+        self.inputs.refuse_slopes(by, inputs)
         if self.model.closures or self.symbolic_terms:
-            known = self._known(q, v, t, inputs)
+            known = self._known(q, v, t, inputs, parameters)
             return self._symbolic.acceleration_jacobian(by, q, v, t, inputs=known, parameters=parameters)
         count, n = column_count(self.layout, by), len(self.layout.speeds)
         rows, batch = rows_with_inputs(self, q, v, t, inputs, parameter_vector(self, parameters))

@@ -296,6 +296,7 @@ class SymbolicSystem(System):
         parameters: Parameters = None,
     ) -> tuple[Array, Array]:
         """Exact Jacobians of M a - f - G^T lam and G a - c by ``q``, ``v``, ``u`` or ``p``, at constant a and lam."""
+        self.inputs.refuse_slopes(by, inputs)
         eq, vector = self._equations, parameter_vector(self, parameters)
         n, m = len(eq.v), eq.loop_rows
         lam = np.zeros(m) if lam is None else lam

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pendula.analysis.linear.clusters import find_clusters
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import symmetric_problem
 from pendula.system.layout import Array
@@ -175,7 +176,12 @@ def quadratic_modes(linear: LinearModel, C: Array) -> list[Mode]:
     n = len(linear.M)
     root = np.linalg.cholesky((linear.M + linear.M.T) / 2)
     unit_C, unit_K = (np.linalg.solve(root, np.linalg.solve(root, X).T).T for X in (C, linear.K))
-    roots, vectors = np.linalg.eig(np.block([[np.zeros((n, n)), np.eye(n)], [-unit_K, -unit_C]]))
+    matrix = np.block([[np.zeros((n, n)), np.eye(n)], [-unit_K, -unit_C]])
+    roots, vectors = np.linalg.eig(matrix)
+    roots = roots.astype(complex)
+    for cluster in find_clusters(matrix, roots):
+        if abs(cluster.mean.imag) > DOUBLE * abs(cluster.mean):  # others are double real roots, or rigid bodies
+            roots[list(cluster.members)] = cluster.mean
     vectors = np.linalg.solve(root.T, vectors[:n])
     largest = float(np.abs(roots).max())
     found, zero = _rigid_modes(linear, C, root, unit_C, unit_K, roots)

@@ -136,19 +136,25 @@ def _power_against(model: LinearModel, system: System) -> str:
     """Tests the power of applied forces at nearby states; returns the objection, or an empty string."""
     rng = np.random.default_rng(5)
     at, n, reach = model.at, model.Z.shape[1], model.sizes
-    one_way = False
+    one_way = uneven = False
     for directions in _rates_to_try(model, reach, rng):
-        worst, across, size = 0.0, 0.0, 1e-300
+        worst, across, bent, size = 0.0, 0.0, 0.0, 1e-300
         for k, direction in enumerate(directions):
             h = NEARBY * 2.0 ** -(k % 5)
             q, v = displaced(system, at, model.Z, h * reach * rng.uniform(-1, 1, size=n), h * direction)
             given = {"inputs": at.inputs, "parameters": at.parameters}
-            there, back = (float(system.power(q, x, **given)) for x in (v, 2 * at.v - v))
+            there, back, half, half_back = (
+                float(system.power(q, at.v + part * (v - at.v), **given)) for part in (1.0, -1.0, 0.5, -0.5)
+            )
             worst, across = max(worst, there + back), max(across, abs(there - back))
+            bent = max(bent, abs(there - back - 2.0 * (half - half_back)))
             size = max(size, abs(there), abs(back))
         if worst > 1e-10 * size:
             return "some force adds energy at states near the equilibrium"
         one_way = one_way or across > 1e-10 * size
+        uneven = uneven or bent > 1e-10 * size
+    if uneven and n > 1:  # one coordinate alone passes through the same speeds on its way back
+        return "some force that is the same for opposite velocities changes with them and does work"
     if not one_way:
         return ""
     if system.balls or system.loop_rows:

@@ -179,6 +179,18 @@ class RunInputs(Inputs):
             "  Try: the model, or inputs as text."
         )
 
+    def refuse_slopes(self, by: str, given: Any) -> None:
+        """Raises NotSupported for a Python function that acts continuously, unless values of its inputs are given."""
+        if by not in ("q", "v") or (given is not None and not isinstance(given, Mapping)):
+            return
+        for law in self.laws:
+            name = next((name for name in law.names if given is None or name not in given), None)
+            if law.sampled is None and name is not None:
+                raise NotSupported(
+                    f'derivatives by {by} need that of the input "{name}", which is {self.kind(name)} of the state.\n'
+                    "  Try: the input as text, or its values (inputs=...), which are then held."
+                )
+
     def kind(self, name: str) -> str:
         """What an input is, in words."""
         if name in self.signals:
