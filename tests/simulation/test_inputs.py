@@ -301,7 +301,7 @@ def test_runs_with_inputs_are_kept_in_files(tmp_path: Any) -> None:
         again.continue_for(1.0)
 
 
-@pytest.mark.parametrize("what", ["integrals", "routh", "play", "report"])
+@pytest.mark.parametrize("what", ["integrals", "routh", "play", "report", "linearize_symbolic"])
 def test_conclusions_from_the_model_are_refused_for_systems_of_runs_with_other_inputs(what: str, tmp_path: Any) -> None:
     """A force over time changes the momentum that the model keeps."""
     run = pendula.simulate(PLAIN, 1.0, inputs={"F": ([0, 1], [1, 2])}, initial_state=START)
@@ -310,6 +310,7 @@ def test_conclusions_from_the_model_are_refused_for_systems_of_runs_with_other_i
         "routh": lambda: pendula.equilibria.routh(run.system),
         "play": lambda: pendula.play(run.system, tmp_path / "page.html"),
         "report": lambda: pendula.report(run.system, tmp_path / "page.html"),
+        "linearize_symbolic": lambda: pendula.linear.linearize_symbolic(run.system),
     }
     with pytest.raises(NotSupported, match=f'{what} draws on the model.*"F" of this run is a time series'):
         calls[what]()

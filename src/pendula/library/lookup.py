@@ -20,16 +20,18 @@ _ROBOTS = (".urdf", ".mjcf", ".xml")
 _made: OrderedDict[str, tuple[Callable[..., Model], Model]] = OrderedDict()
 
 
-def model_of(given: Any, who: str, *, also: str = "") -> Model:
+def model_of(given: Any, who: str, *, also: str = "", alone: bool = False) -> Model:
     """The model that an argument refers to.
 
     Args:
         given: a Model, the name of a library mechanism, or an object whose ``model`` is a Model (a system, equations).
         who: the function that asks, for the message.
         also: what else it takes, for the message.
+        alone: ``who`` draws conclusions from the model alone.
 
     Raises:
         UsageError: it is none of these; the message states what ``who`` takes.
+        NotSupported: with ``alone``, it is the system of a run with inputs that the model does not know.
 
     Example:
         >>> model_of("cart-pole", "derive").name
@@ -44,6 +46,9 @@ def model_of(given: Any, who: str, *, also: str = "") -> Model:
         return named_model(given)
     held = getattr(given, "model", None)
     if isinstance(held, Model):
+        refuse = getattr(getattr(given, "inputs", None), "refuse_over_time", None)  # of a system
+        if alone and refuse is not None:
+            refuse(who)
         return held
     raise wrong(who, given, also)
 

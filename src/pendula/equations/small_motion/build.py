@@ -57,8 +57,8 @@ def linearize_symbolic(
             printed models leave it out and say so (``left_out``).
 
     Raises:
-        NotSupported: steady motion of loops or quaternions, forces with kinks, too many degrees of freedom, or
-            expressions so long that the matrices are not found in time.
+        NotSupported: steady motion of loops or quaternions, forces with kinks, too many degrees of freedom, expressions
+            so long that the matrices are not found in time, or a run whose inputs the model does not know.
         UsageError: the point is not an equilibrium, does not close the loops, or coefficients depend on time.
 
     Example:
@@ -69,7 +69,7 @@ def linearize_symbolic(
         >>> [(str(t.term), t.kind) for t in found.equations[0].terms]
         [("l**2*m*theta''", 'kept'), ('g*l*m*sin(theta)', 'linearized')]
     """
-    model = model_of(model, "linearize_symbolic")
+    model = model_of(model, "linearize_symbolic", alone=True)
     eq = derive(model, "lagrange")  # whose equations are the shortest to read
     freedoms = len(eq.v) - eq.loop_rows
     if freedoms > MOST_FREEDOMS:

@@ -67,9 +67,7 @@ def live_content(
         LoopNotClosed: the loops cannot be closed with the given coordinates.
         NotSupported: the mechanism has more bodies than a page can move in time.
     """
-    if isinstance(model, System):
-        model.inputs.refuse_over_time("play")
-    model = closed_loop(_with_gravity(model_of(model, "play")))
+    model = closed_loop(_with_gravity(model_of(model, "play", alone=True)))
     if len(model.bodies) > MOST_BODIES:
         raise NotSupported(
             f"a live page moves up to {MOST_BODIES} bodies fluently, and {model.name} has {len(model.bodies)}.\n"

@@ -28,7 +28,6 @@ from pendula.present.report.motion import (
 from pendula.present.web.bundle import page_path
 from pendula.simulation.defaults import TOLERANCE
 from pendula.storage.files import write_text
-from pendula.system.system import System
 
 OPENING = ("motion", "Motion", motion_section)
 """the section before the most important results"""
@@ -76,10 +75,7 @@ def report(
     """
     target = page_path(path)
     given = model if isinstance(model, (list, tuple)) and model else [model]
-    for one in given:
-        if isinstance(one, System):
-            one.inputs.refuse_over_time("report")
-    models = [model_of(one, "report") for one in given]
+    models = [model_of(one, "report", alone=True) for one in given]
     found = [
         study(one, duration=duration, initial_state=initial_state, tol=tol, on_progress=on_progress) for one in models
     ]
