@@ -220,7 +220,7 @@ def _assembled(
         chosen = chosen_speeds(Z)
         names, speeds = tuple(names[k] for k in chosen), tuple(speeds[k] for k in chosen)
     basis = Basis(names, speeds, system.layout.inputs, frame.units, rows)
-    return LinearModel(point, basis, Matrices(M, C, K, F, Z, terms.N), residual)
+    return LinearModel(point, basis, Matrices(M, C, K, F, Z, terms.N, residual=residual))
 
 
 def chosen_speeds(Z: Array) -> list[int]:

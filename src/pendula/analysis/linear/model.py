@@ -40,6 +40,7 @@ class Matrices:
     N: Array
     method: str = "exact"
     error: float = 0.0
+    residual: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -132,13 +133,13 @@ class LinearModel(Tabular):
         at: the equilibrium.
         basis: names and units of the entries of e, e' and u.
         matrices: holds M, C, K, F, Z and N.
-        residual: largest unbalanced force at the point, as a fraction of a typical force.
         motions: prescribed motions as inputs; None unless ``linearize_motions`` made the model.
 
     ``matrices`` has M, C, K, F (mass, damping and gyroscopic, stiffness and input matrix; Kamman, unit 8, eq. 13), Z
     (independent directions, shape (speeds of the system, freedoms)), N (dq = N ds, shape (coordinates of the system,
-    speeds of the system)), ``method`` (of the derivatives, ``exact`` or ``differences``) and ``error`` (largest
-    difference of any entry of M^-1 [K C F] from the exact one, relative to the largest).
+    speeds of the system)), ``method`` (of the derivatives, ``exact`` or ``differences``), ``error`` (largest difference
+    of any entry of M^-1 [K C F] from the exact one, relative to the largest) and ``residual`` (largest unbalanced force
+    at the point, as a fraction of a typical force).
 
     ``basis`` has coordinates, speeds, inputs, units, rows (number of independent constraint rows, each of which gives
     three infinite eigenvalues of the full equations), chart (empty, or a description of the coordinates e if the
@@ -157,7 +158,6 @@ class LinearModel(Tabular):
     at: Equilibrium
     basis: Basis
     matrices: Matrices | CutMatrices
-    residual: float = 0.0
     motions: Motions | None = None
 
     def with_matrices(self, **changes: Any) -> LinearModel:
@@ -224,6 +224,11 @@ class LinearModel(Tabular):
     def error(self) -> float:
         """Largest difference of any entry of M^-1 [K C F] from the exact one, relative to the largest; 0 if exact."""
         return self.matrices.error
+
+    @property
+    def residual(self) -> float:
+        """Largest unbalanced force at the point, as a fraction of a typical force."""
+        return self.matrices.residual
 
     @property
     def M(self) -> Array:

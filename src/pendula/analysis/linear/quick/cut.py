@@ -62,16 +62,18 @@ class CutMatrices:
         shape: their positions.
         terms: the terms in independent coordinates.
         full: the terms of all speeds; the same array if there are no constraints.
+        residual: largest unbalanced force, as a fraction of a typical force.
         limits: see :func:`root_limits`.
     """
 
     method, error = "exact", 0.0
 
-    def __init__(self, shape: Shape, limits: Array, terms: Array, full: Array) -> None:
+    def __init__(self, shape: Shape, limits: Array, terms: Array, full: Array, residual: float) -> None:
         self.shape = shape
         self._limits = limits
         self._terms = terms
         self._full = full
+        self.residual = residual
 
     @cached_property
     def M(self) -> Array:

@@ -107,12 +107,12 @@ class Quick:
         if residual < 0.0:
             return None
         if not self.m:
-            return LinearModel(at, self.basis, CutMatrices(shape, bound.limits, full, full), residual)
+            return LinearModel(at, self.basis, CutMatrices(shape, bound.limits, full, full, residual))
         terms = self.reduced(full, shape)
         if terms is None:
             return None
         basis = self.reduced_basis(terms, shape, bound.rows)
-        return LinearModel(at, basis, CutMatrices(shape, bound.limits, terms, full), residual)
+        return LinearModel(at, basis, CutMatrices(shape, bound.limits, terms, full, residual))
 
     def reduced(self, terms: Array, shape: Shape) -> Array | None:
         """The terms in independent coordinates; None if these are ill conditioned."""
