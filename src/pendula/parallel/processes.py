@@ -26,6 +26,7 @@ from typing import Any
 from pendula.errors import ComputationError, UsageError, WorkerDied
 from pendula.extensions import loaded
 from pendula.interrupts import Interrupt
+from pendula.parallel.children import safe_path
 from pendula.parallel.signals import held_back, tidied
 from pendula.parallel.worker import carried, main
 from pendula.words import counted
@@ -273,7 +274,7 @@ class Processes:
         given = (its, others, make, arguments, os.getpid(), main_thread, loaded())
         process = context.Process(target=main, args=given)  # type: ignore[attr-defined]
         try:
-            with held_back():
+            with held_back(), safe_path():
                 process.start()
         except BaseException:
             mine.close()

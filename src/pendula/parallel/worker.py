@@ -26,6 +26,7 @@ from typing import Any
 
 from pendula.errors import ComputationError, PendulaError
 from pendula.extensions import Extension, load_again
+from pendula.parallel.children import forget_safe_path
 from pendula.parallel.signals import reset_in_child
 
 LOOK = 0.5  # seconds between looks whether the parent is still there
@@ -53,6 +54,7 @@ def main(
         extensions: to be loaded before anything else.
     """
     reset_in_child()
+    forget_safe_path()
     for other in others:
         other.close()
     end_with(parent, by_signal)

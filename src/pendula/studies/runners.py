@@ -13,12 +13,14 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDied
 from pendula.extensions import load_again
 from pendula.extras import needed
+from pendula.parallel.children import VARIABLE, safe_path
 from pendula.parallel.processes import Done, Processes, available_cores
 from pendula.studies.batch import silent
 from pendula.studies.recipe import Part, Recipe, Task, Work
@@ -207,14 +209,19 @@ class Dask:
     _pending: dict[int, _Pending] = field(default_factory=dict)
     _found: list[Done] = field(default_factory=list)
     _losses: int = 0
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
         self._pickled = _pickled(self.recipe)
         self._cluster: Any = None
         self._own = not hasattr(self.on, "submit")
         self._client: Any = None
-        self._connect(CONNECT)
-        self._share()
+        try:
+            self._connect(CONNECT)
+            self._share()
+        except BaseException:
+            self.close()
+            raise
 
     def _connect(self, seconds: float) -> None:
         distributed = needed("distributed", "a Dask cluster")
@@ -223,16 +230,28 @@ class Dask:
             return
         try:
             if self.on == "dask":
-                count = self.count or available_cores()
-                if self._cluster is None:
-                    self._cluster = distributed.LocalCluster(
-                        n_workers=count, threads_per_worker=1, processes=True, dashboard_address=_dashboard(),
-                    )  # fmt: skip
+                self._cluster = self._cluster or self._local_cluster(distributed)
                 self._client = distributed.Client(self._cluster, set_as_default=False)
             else:
                 self._client = distributed.Client(self.on, timeout=seconds, set_as_default=False)
         except (OSError, ValueError, NotYet) as error:
             raise UsageError(f'there is no Dask scheduler at "{self.on}": {error}') from None
+
+    def _local_cluster(self, distributed: Any) -> Any:
+        """A scheduler in this process, and workers that it starts."""
+        environment = {VARIABLE: os.environ.get(VARIABLE, "")}  # in the workers it is as it was
+        self._open.enter_context(safe_path())  # as long as the cluster may start workers again
+        count = self.count or available_cores()
+        try:
+            return distributed.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address=_dashboard(), env=environment
+            )
+        except RuntimeError as error:
+            cause = error.__cause__ or error
+            raise ComputationError(
+                f"the local Dask cluster did not start: a worker process ended before it was ready ({cause}).\n"
+                '  Try: fewer workers, if memory is short; on="cores", which starts processes without Dask.'
+            ) from None
 
     def _share(self) -> None:
         """Sends the recipe to all workers, once."""
@@ -335,10 +354,11 @@ class Dask:
         """Drops what was not finished; ends a local cluster."""
         for one in self._pending.values():
             _quietly(one.future.cancel)
-        if self._own:
+        if self._own and self._client is not None:
             _quietly(self._client.close)
         if self._cluster is not None:
             _quietly(self._cluster.close)
+        self._open.close()
 
 
 def _quietly(call: Callable[[], object]) -> None:

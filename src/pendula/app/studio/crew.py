@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import sys
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.limits import IDLE_SECONDS, WAITING_ALL, WAITING_EACH
 from pendula.extensions import VARIABLE, loaded
+from pendula.parallel.children import python
 
 LONGEST_LINE = 64_000_000
 """Longest answer of a worker, in bytes."""
@@ -88,9 +88,8 @@ class Worker:
     async def _started(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.returncode is None:
             return self._process
-        # -P: a file such as json.py in the folder of the studio is never imported.
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "pendula.app.studio.worker", str(os.getpid()), str(self._memory)),
+            *python("-m", "pendula.app.studio.worker", str(os.getpid()), str(self._memory)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=None if os.environ.get("PENDULA_DEBUG") else asyncio.subprocess.DEVNULL,

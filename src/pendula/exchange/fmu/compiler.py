@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from pendula.errors import ComputationError
+from pendula.parallel.children import python
 from pendula.storage.files import write_text
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -34,7 +35,7 @@ def find_compiler() -> tuple[str, ...] | None:
         if found:
             return (found,)
     if importlib.util.find_spec("ziglang") is not None:
-        return (sys.executable, "-m", "ziglang", "cc")
+        return tuple(python("-m", "ziglang", "cc"))
     return None
 
 

@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pendula import extensions
+from pendula.parallel.children import can_start_python, python
 from pendula.registry import found_at
 
 VARIABLE = "PENDULA_COMPILE_AHEAD"
@@ -158,10 +159,8 @@ def _possible() -> bool:
     """Whether another process can help: there is a core for it, and this Python can be started again."""
     from pendula.numerics.compiled import jit
 
-    name = os.path.basename(sys.executable or "").lower()
-    is_python = name.startswith("python") and not getattr(sys, "frozen", False)
     wanted = os.environ.get(VARIABLE) != "0" and not _forked
-    return wanted and bool(jit.cache_directory) and is_python and _cores() > 1
+    return wanted and bool(jit.cache_directory) and can_start_python() and _cores() > 1
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -232,7 +231,7 @@ def _on_disk(kernel: Any) -> bool:
 def _started() -> _Worker:
     work = {"path": sys.path, "extensions": [(e.module, e.path) for e in extensions.loaded()]}
     process = subprocess.Popen(
-        [sys.executable, "-c", _START, json.dumps(work)],
+        python("-c", _START, json.dumps(work)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

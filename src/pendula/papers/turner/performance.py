@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -12,6 +11,7 @@ import pendula
 from pendula.papers.judge import chosen, claim
 from pendula.papers.turner.energy import METHODS
 from pendula.papers.types import Finding, Table
+from pendula.parallel.children import python
 from pendula.present.pictures.curves import Chart, curve
 
 SYMPY = "SymPy, Lagrange"
@@ -86,7 +86,7 @@ def _by_sympy(seconds: float) -> tuple[list[int], list[float]]:
     """Links and times of SymPy in another process, which is stopped when the time is over."""
     try:
         done = subprocess.run(
-            [sys.executable, "-m", __name__], capture_output=True, text=True, timeout=seconds, check=False
+            python("-m", __name__), capture_output=True, text=True, timeout=seconds, check=False
         ).stdout
     except subprocess.TimeoutExpired as stopped:
         done = (stopped.stdout or b"").decode() if isinstance(stopped.stdout, bytes) else (stopped.stdout or "")
