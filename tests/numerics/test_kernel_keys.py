@@ -256,6 +256,34 @@ def test_a_module_counts_by_what_it_does(tmp_path):
     assert digest('"""One."""\nclass A:\n    """Two."""\n    x = 20\n') != plain
 
 
+ALIKE = {
+    "a class further down": (
+        "class A:\n    def f(self):\n        self.a = 1\n", "\n\nclass A:\n    def f(self):\n        self.a = 1\n"
+    ),
+    "a comment": ("def f():\n    return 1\n", "# why\ndef f():\n    return 1\n"),
+    "a docstring beside a text": ('def f():\n    "d"\n    return "a"\n', 'def f():\n    "e"\n    return "a"\n'),
+}  # fmt: skip
+DIFFERENT = {
+    "what a method assigns": (
+        "class A:\n    def f(self):\n        self.a = 1\n", "class A:\n    def f(self):\n        self.b = 1\n"
+    ),
+    "a number like its line": ("class A:\n    x = 1\n", "\nclass A:\n    x = 2\n"),
+    "a text that is returned": ('def f():\n    return "a"\n', 'def f():\n    return "b"\n'),
+    "a text like the docstring": ('class A:\n    "a"\n    x = "a"\n', 'class A:\n    "b"\n    x = "b"\n'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", [*ALIKE, *DIFFERENT])
+def test_the_place_of_a_class_does_not_count_and_what_is_loaded_does(tmp_path, edit):
+    found = set()
+    for k, text in enumerate((ALIKE | DIFFERENT)[edit]):
+        path = tmp_path / str(k) / "part.py"
+        path.parent.mkdir()
+        path.write_text(text)
+        found.add(module_digest(path))
+    assert len(found) == (1 if edit in ALIKE else 2)
+
+
 def test_a_callee_that_changed_is_compiled_anew(write, tmp_path):
     """End to end: the file on disk of the first state is not used for the second."""
 

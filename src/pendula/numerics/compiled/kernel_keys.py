@@ -36,31 +36,49 @@ SETTLED = ("numpy", "numba", "llvmlite", "math", "cmath", "operator", "builtins"
 """Packages whose content depends only on their version, which is part of the name of the cache directory."""
 
 _LOAD_CONST, _STORE_NAME = dis.opmap["LOAD_CONST"], dis.opmap["STORE_NAME"]
+_SMALL_LOADS = {dis.opmap[name] for name in ("LOAD_SMALL_INT",) if name in dis.opmap}
+_EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
+_HAS_DOCSTRING = getattr(inspect, "CO_HAS_DOCSTRING", 0)  # a flag of functions since Python 3.13
+_ABOUT_THE_TEXT = ("__doc__", "__firstlineno__")  # names that a module or the body of a class stores about its text
 _CODE_DEPTH = 50  # of functions inside functions
 
 
-def _docstring_place(code: types.CodeType) -> int | None:
-    """Index of the docstring among the constants of a function, a class body or a module; None if it has none."""
+def _used(steps: bytes, constant: int) -> int:
+    """Number of instructions that load a constant, at least."""
+    return sum(op in dis.hasconst and k == constant for op, k in zip(steps[::2], steps[1::2], strict=True))
+
+
+def _counted(code: types.CodeType) -> tuple[bytes, set[int]]:
+    """Instructions of a code object, and the indices of its constants that say something only about its text.
+
+    These are docstrings, and where a class begins. A constant that is also used otherwise is none of them.
+    """
     steps = code.co_code
     if code.co_flags & inspect.CO_NEWLOCALS:  # a function: the docstring is the first, and no instruction loads it
-        first = code.co_consts[0] if code.co_consts else None
-        used = 0 in steps[1::2] and (_LOAD_CONST, 0) in zip(steps[::2], steps[1::2], strict=True)
-        return 0 if isinstance(first, str) and not used else None
-    if "__doc__" not in code.co_names[:256]:
-        return None
-    stores = bytes([_STORE_NAME, code.co_names.index("__doc__")])
-    for k in range(2, len(steps), 2):
-        if steps.startswith(stores, k):
-            return steps[k - 1] if steps[k - 2] == _LOAD_CONST else None
-    return None
+        documented = code.co_flags & _HAS_DOCSTRING or not _HAS_DOCSTRING
+        first = code.co_consts[0] if code.co_consts and documented else None
+        return steps, {0} if isinstance(first, str) and not _used(steps, 0) else set()
+    found, aside = bytearray(steps), set[int]()
+    for name in _ABOUT_THE_TEXT:
+        if name not in code.co_names[:256]:
+            continue
+        stores = bytes([_STORE_NAME, code.co_names.index(name)])
+        for k in range(2, len(steps), 2):
+            if not steps.startswith(stores, k) or (k >= 4 and steps[k - 4] == _EXTENDED_ARG):
+                continue
+            if steps[k - 2] in _SMALL_LOADS:
+                found[k - 1] = 0
+            elif steps[k - 2] == _LOAD_CONST and _used(steps, steps[k - 1]) == 1:
+                aside.add(steps[k - 1])
+    return bytes(found), aside
 
 
 @lru_cache(maxsize=4096)
 def _code_text(code: types.CodeType, depth: int = 0) -> str:
-    """Digest of a code object, without its docstring and line numbers."""
+    """Digest of a code object, without docstrings and line numbers."""
     if depth > _CODE_DEPTH:
         raise RecursionError("functions are nested too deeply")
-    docstring = _docstring_place(code)
+    steps, uncounted = _counted(code)
     kept: list[str] = []
     for k, value in enumerate(code.co_consts):
         if isinstance(value, types.CodeType):
@@ -68,10 +86,10 @@ def _code_text(code: types.CodeType, depth: int = 0) -> str:
         elif isinstance(value, frozenset):
             kept.append(repr(sorted(map(repr, value))))
         else:
-            kept.append("" if k == docstring else repr(value))
+            kept.append("" if k in uncounted else repr(value))
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    content = repr((code.co_name, code.co_code.hex(), code.co_exceptiontable.hex(), kept, names, counts))
+    content = repr((code.co_name, steps.hex(), code.co_exceptiontable.hex(), kept, names, counts))
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -252,8 +252,8 @@ def box_of(scene: Scene, shown: Motion) -> tuple[Array, Array, float, float]:
             clouds.append((world.reshape(-1, 3), pad))
     if not clouds:
         clouds = [(shown.position.reshape(-1, 3), 0.0)]
-    low = np.min([points.min(axis=0) - pad for points, pad in clouds], axis=0)
-    high = np.max([points.max(axis=0) + pad for points, pad in clouds], axis=0)
+    low = np.array([points.min(axis=0) - pad for points, pad in clouds]).min(axis=0)
+    high = np.array([points.max(axis=0) + pad for points, pad in clouds]).max(axis=0)
     if scene.planar:
         low[2] = high[2] = 0.0
     up = np.asarray(scene.up) / np.linalg.norm(scene.up)
