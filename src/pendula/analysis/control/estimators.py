@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.analysis.control.gains import Gain, sorted_poles
 from pendula.analysis.control.laws import deviations, read_limits
-from pendula.analysis.control.space import StateSpace, decays, state_space
+from pendula.analysis.control.space import StateSpace, matrix_decays, state_space
 from pendula.analysis.control.weights import weight_matrix
 from pendula.errors import ComputationError, UsageError
 from pendula.model.expressions.expression import parse
@@ -116,7 +116,7 @@ def kalman(
         rest = A @ X @ A.T - X - L @ total @ L.T + W
     residual = float(np.abs(rest).max() / max(np.abs(W).max(), 1e-300))
     poles = sorted_poles(A - L @ C, every)
-    if not decays(poles, every):
+    if not matrix_decays(A - L @ C, every):
         raise ComputationError(
             f"the error of the estimate would not decay: a pole is {poles[0]:.4g}.\n"
             "  Try: process noise that excites every motion which does not decay."

@@ -10,7 +10,7 @@ import numpy as np
 
 from pendula.analysis.control.laws import law_texts
 from pendula.analysis.control.responses import check_inputs
-from pendula.analysis.control.space import StateSpace, decays, poles_of, state_space
+from pendula.analysis.control.space import StateSpace, matrix_decays, poles_of, poles_with_errors, state_space
 from pendula.analysis.control.weights import weight_matrix
 from pendula.arguments import available, read_complex_numbers, read_numbers, shortly
 from pendula.errors import ComputationError, UsageError
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12
 """a gain below this part of the largest of its input is printed as zero"""
+UNSURE = 1e-3
+"""poles that may be off by more than this, relative to the largest, are printed with a remark"""
 
 
 @readable
@@ -85,6 +87,17 @@ class Gain:
         n = len(self.states) // 2
         size = np.abs(self.K) * np.repeat([1.0, rate or 1.0], n)
         return np.where(size < ROUNDING * size.max(axis=1, keepdims=True, initial=0.0), 0.0, self.K)
+
+    @property
+    def uncertainty(self) -> float:
+        """How far rounding errors of A, B and K may move the poles of the closed loop [1/time]; large for many states.
+
+        Example:
+            >>> import pendula
+            >>> pendula.linearize("cart-pole", {"theta": "180deg"}).place([-1, -2, -3, -4]).uncertainty < 1e-9
+            True
+        """
+        return float(poles_with_errors(self.space.A - self.space.B @ self.K)[1].max(initial=0.0))
 
     def closed_loop(self) -> StateSpace:
         """The linear model under this feedback, u = r - K x, with its bode(), step() and poles."""
@@ -191,6 +204,11 @@ class Gain:
         lines.append(
             what + ", ".join(f"{p:.4g}" for p in values[:12]) + ("" if self.every is not None else f" [1/{unit}]")
         )
+        size = float(np.abs(self.poles).max(initial=0.0))
+        if self.uncertainty > UNSURE * size:
+            lines.append(f"rounding errors of the gain and the model may move poles by up to {self.uncertainty:.2g}")
+        if self.cost is None and self.residual > UNSURE:
+            lines.append(f"the poles as computed are up to {self.residual * size:.2g} from those asked for")
         return "\n".join(lines)
 
 
@@ -234,7 +252,7 @@ def lqr(linear: LinearModel, Q: Any, R: Any = 1.0, *, cross: Any = None, every: 
         rest = A.T @ X @ A - X - K.T @ (R + B.T @ X @ B) @ K + Q
     residual = float(np.abs(rest).max() / max(np.abs(Q).max(), np.abs(K.T @ R @ K).max(), 1e-300))
     poles = sorted_poles(A - B @ K, every)
-    if not decays(poles, every):
+    if not matrix_decays(A - B @ K, every):
         raise ComputationError(
             f"the feedback that minimizes this cost does not stabilize: a pole is {poles[0]:.4g}.\n"
             "  Try: weights on every coordinate that does not return to rest without feedback."
@@ -269,26 +287,41 @@ def place(linear: LinearModel, poles: Sequence[complex] | Array, *, every: float
             if space.B.shape[1] == 1
             else place_poles(space.A, space.B, wanted).gain_matrix
         )
-    except ValueError as error:
+    except (ValueError, ZeroDivisionError) as error:
         raise UsageError(f"these poles cannot be placed: {error}") from None
     found = sorted_poles(space.A - space.B @ K, every)
-    left = np.poly(space.A - space.B @ K) - np.poly(wanted).real
-    size = np.abs(np.poly(wanted)).max()
-    return Gain(K, space, found, "pole placement", None, float(np.abs(left).max() / size))
+    return Gain(K, space, found, "pole placement", None, _distance(found, wanted))
+
+
+def _distance(found: Array, wanted: Array) -> float:
+    """Largest distance of a pole from the one that was asked for, relative to the largest of those."""
+    from scipy.optimize import linear_sum_assignment  # slow to load
+
+    gaps = np.abs(found[:, None] - wanted)
+    return float(gaps[linear_sum_assignment(gaps)].max() / max(float(np.abs(wanted).max()), 1e-300))
 
 
 def _acker(A: Array, B: Array, poles: Array) -> Array:
-    """Ackermann's formula, solved in scaled Krylov vectors; repeated poles are allowed."""
+    """Ackermann's formula for the matrices as they are, in so many digits that only the rounding of K is left.
+
+    In doubles the Krylov vectors b, A b, A^2 b ... of ten states are indistinguishable from dependent ones. Repeated
+    poles are allowed.
+    """
+    from mpmath import lu_solve, matrix, mpc, workdps  # slow to load
+
     n = len(A)
-    size = float(np.abs(np.linalg.eigvals(A)).max()) or 1.0
-    T, scaled = [B[:, 0]], A / size
-    for _ in range(n - 1):
-        T.append(scaled @ T[-1])
-    value = np.eye(n)
-    for p in poles:
-        value = value @ (scaled - p / size * np.eye(n))
-    last = np.linalg.solve(np.array(T), np.eye(n)[-1])  # last row of the inverse: last @ T_k = delta
-    return (last @ value.real)[None] * size**n / size ** (n - 1)
+    with workdps(30 + 4 * n):
+        exact, vectors = matrix(A.tolist()), [matrix(B[:, 0].tolist())]
+        for _ in range(n - 1):
+            vectors.append(exact * vectors[-1])
+        krylov, last = matrix(n, n), matrix(n, 1)
+        for k, vector in enumerate(vectors):
+            krylov[k, :] = vector.T
+        last[n - 1] = 1
+        row = lu_solve(krylov, last).T  # last row of the inverse: row A^k b = 0 up to k = n - 1, where it is 1
+        for pole in poles:
+            row = row * exact - mpc(pole) * row
+        return np.array([[float(x.real) for x in row]])
 
 
 def refuse_unweighted(linear: LinearModel, Q: Array, R: Array, S: Array | None) -> None:

@@ -10,7 +10,15 @@ import numpy as np
 from pendula.analysis.control.crossings import Crossings, crossings_of
 from pendula.analysis.control.minimal import reduced
 from pendula.analysis.control.responses import PER_DECADE, Bode, around_poles, bode_of, check_single
-from pendula.analysis.control.space import DECAYS, StateSpace, decaying, decays, poles_of
+from pendula.analysis.control.space import (
+    DECAYS,
+    StateSpace,
+    closed_by,
+    decaying,
+    decays,
+    matrix_decays,
+    poles_with_errors,
+)
 from pendula.errors import UsageError
 from pendula.system.layout import Array
 from pendula.words import counted, readable, some
@@ -130,8 +138,10 @@ class Margins:
         lines = [f"margins of the loop {self.loop.inputs[0]} = -({self.loop.outputs[0]})"]
         count = f"{counted(self.unstable_poles, 'pole')} of the open loop {_do(self.unstable_poles)} not decay"
         if not self.stable:
-            lines.append(f"  the closed loop does not decay, so it has no margins; {count}")
-            lines.append(f"  {_would(self.stable_gains)}")
+            lost = self._lost()
+            lines.append(f"  {lost or 'the closed loop does not decay, so it has no margins'}; {count}")
+            if not lost:
+                lines.append(f"  {_would(self.stable_gains)}")
         else:
             what = "what this loop influences decays" if self.unmoved.size else "the closed loop decays"
             lines.append(f"  {what}; {count}")
@@ -165,6 +175,13 @@ class Margins:
                 at = self.frequency(which)
                 parts.append(f"{word} {value:.4g} ({20 * np.log10(value):+.4g} dB, at {at:.4g} rad/{unit})")
         return ", ".join(parts)
+
+    def _lost(self) -> str:
+        """What rounding leaves open, if the poles of the closed loop decay by less than their own errors."""
+        poles, errors = poles_with_errors(closed_by(self.loop, 1.0))
+        if self.unmoved.size or not decays(poles, self.loop.dt) or decays(poles, self.loop.dt, errors):
+            return ""
+        return f"rounding errors move poles by up to {errors.max():.2g}, so whether the closed loop decays is not known"
 
     def _phase_words(self) -> str:
         if not self.gain_crossings.size:
@@ -200,9 +217,9 @@ def margins_of(space: StateSpace, gain: float = 1.0) -> Margins:
     edges = np.unique(np.concatenate([[0.0], found.critical_gains, [np.inf]]))
     stable_gains = tuple(
         (float(low), float(high)) for low, high in pairwise(edges)
-        if decays(_closed(small, _between(low, high)), loop.dt)
+        if matrix_decays(closed_by(small, _between(low, high)), loop.dt)
     )  # fmt: skip
-    stable = decays(_closed(small, 1.0), loop.dt) and any(low < 1 < high for low, high in stable_gains)
+    stable = matrix_decays(closed_by(small, 1.0), loop.dt) and any(low < 1 < high for low, high in stable_gains)
     at, distance = _nearest(small, found)
     largest = float(np.abs(space.poles).max(initial=0.0))
     return Margins(
@@ -218,11 +235,6 @@ def _between(low: float, high: float) -> float:
     if low == 0:
         return high / 2
     return 2 * low if np.isinf(high) else float(np.sqrt(low * high))
-
-
-def _closed(space: StateSpace, factor: float) -> Array:
-    fed = factor / (1.0 + factor * space.D[0, 0])
-    return poles_of(space.A - fed * space.B @ space.C)
 
 
 def _nearest(space: StateSpace, found: Crossings) -> tuple[float, float]:

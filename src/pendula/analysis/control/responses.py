@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from pendula.analysis.control.space import StateSpace, decays
+from pendula.analysis.control.space import StateSpace, closed_by, matrix_decays, poles_of
 from pendula.arguments import read_count, read_numbers, read_positive
 from pendula.errors import UsageError
 from pendula.numerics.steppers.checks import MOST_SAMPLES
@@ -154,20 +155,25 @@ class RootLocus:
     @property
     def crossings(self) -> list[float]:
         """Gains between which a pole crosses the imaginary axis (or the unit circle), refined by bisection."""
-        found = []
-        for k in range(len(self.gains) - 1):
-            if self._stable(self.poles[k]) != self._stable(self.poles[k + 1]):
-                found.append(self._refined(self.gains[k], self.gains[k + 1]))
-        return found
+        stable = self._stable
+        return [
+            self._refined(self.gains[k], self.gains[k + 1])
+            for k in range(len(self.gains) - 1) if stable[k] != stable[k + 1]
+        ]  # fmt: skip
 
-    def _stable(self, poles: Array) -> bool:
-        return decays(poles, self.space.dt)
+    @cached_property
+    def _stable(self) -> list[bool]:
+        """Whether all poles decay, for every gain."""
+        return [self._stable_at(k) for k in self.gains]
+
+    def _stable_at(self, k: float) -> bool:
+        return matrix_decays(closed_by(self.space, k), self.space.dt)
 
     def _refined(self, low: float, high: float) -> float:
-        before = self._stable(_closed(self.space, low))
+        before = self._stable_at(low)
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (middle, high) if self._stable(_closed(self.space, middle)) == before else (low, middle)
+            low, high = (middle, high) if self._stable_at(middle) == before else (low, middle)
         return (low + high) / 2
 
     def __str__(self) -> str:
@@ -176,13 +182,12 @@ class RootLocus:
             f"root locus of {s.inputs[0]} = -k*{s.outputs[0]}, k = {self.gains[0]:.4g} to {self.gains[-1]:.4g}",
             f"zeros: {', '.join(f'{z:.4g}' for z in self.zeros) or 'none'}",
         ]
-        stable = [self._stable(row) for row in self.poles]
         crossings = ", ".join(f"{k:.6g}" for k in self.crossings)
         if crossings:
             lines.append(f"stability changes at k = {crossings}")
         else:
             lines.append(
-                "stable for all of these gains" if all(stable) else "for none of these gains do all poles decay"
+                "stable for all of these gains" if all(self._stable) else "for none of these gains do all poles decay"
             )
         return "\n".join(lines)
 
@@ -288,15 +293,10 @@ def locus_of(space: StateSpace, gains: Any = None) -> RootLocus:
         values = np.atleast_1d(np.asarray(gains, dtype=float))
         if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
             raise UsageError("gains must be finite numbers")
-    poles = [_closed(space, values[0])]
+    poles = [poles_of(closed_by(space, values[0]))]
     for k in values[1:]:
-        poles.append(_matched(poles[-1], _closed(space, k)))
+        poles.append(_matched(poles[-1], poles_of(closed_by(space, k))))
     return RootLocus(values, np.array(poles), zeros, space)
-
-
-def _closed(space: StateSpace, k: float) -> Array:
-    feed = k / (1.0 + k * space.D[0, 0])
-    return np.asarray(np.linalg.eigvals(space.A - feed * space.B @ space.C).astype(complex))
 
 
 def _matched(before: Array, poles: Array) -> Array:

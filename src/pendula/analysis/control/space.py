@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pendula.analysis.linear.clusters import EPS, ROUNDINGS, find_clusters
+from pendula.analysis.linear.clusters import EPS, ROUNDINGS, find_clusters, root_errors
 from pendula.arguments import read_complex_numbers, read_name_or_names, read_numbers, read_positive
 from pendula.errors import UsageError
 from pendula.model.names import suggestion
@@ -69,7 +69,7 @@ class StateSpace:
     @property
     def stable(self) -> bool:
         """Whether all poles decay."""
-        return decays(self.poles, self.dt)
+        return matrix_decays(self.A, self.dt)
 
     def discrete(self, every: float) -> StateSpace:
         """The same system seen at sampling times, with inputs held in between (zero-order hold); exact.
@@ -182,40 +182,70 @@ def poles_of(A: Array) -> Array:
         >>> bool(abs(poles_of(T @ [[0.0, 1.0], [0.0, 0.0]] @ np.linalg.inv(T))).max() < 1e-14)  # a double zero
         True
     """
+    return poles_with_errors(A)[0]
+
+
+def poles_with_errors(A: Array) -> tuple[Array, Array]:
+    """The poles as :func:`poles_of` gives them, and how far rounding may have moved each of them.
+
+    Example:
+        >>> import numpy as np
+        >>> A = np.diag(np.arange(20.0, 0.0, -1)) + np.diag(np.full(19, 20.0), 1)  # Wilkinson: 1, 2, ... 20
+        >>> bool(1e-3 < poles_with_errors(A)[1].max() < 1e-2)  # those in the middle are known to two digits only
+        True
+    """
+    from scipy.linalg import matrix_balance  # slow to load
+
     values = np.linalg.eigvals(A).astype(complex)
-    if len(values) > 1 and np.isfinite(values).all():
-        far = float(np.linalg.norm(A, 2))  # clusters are found relative to their mean, so zero is moved away
-        for cluster in find_clusters(A + far * np.eye(len(A)), values + far):
-            values[list(cluster.members)] = _real(cluster.mean - far, EPS * far * cluster.condition)
-    return values
+    if not len(values) or not np.isfinite(values).all():
+        return values, np.zeros(len(values))
+    balanced = matrix_balance(A, permute=False)[0]  # as eigvals does: the same roots, far less sensitive to rounding
+    errors, size = root_errors(balanced, values), float(np.linalg.norm(balanced, 2))
+    for cluster in find_clusters(balanced, values, at_zero=True):
+        mine, known_to = list(cluster.members), EPS * size * cluster.condition
+        values[mine], errors[mine] = _real(cluster.mean, known_to), known_to
+    return values, errors
 
 
 def _real(value: complex, rounding: float) -> complex:
     return complex(value.real) if abs(value.imag) <= ROUNDINGS * rounding else value
 
 
-def decaying(poles: Array, dt: float | None, size: float = 0.0) -> Array:
+def decaying(poles: Array, dt: float | None, size: float = 0.0, errors: Array | float = 0.0) -> Array:
     """Which of these poles decay, beyond rounding: those of an undamped mechanism do not.
 
     Args:
         poles: all poles of a system, or some of them.
         dt: time between samples; None in continuous time.
         size: magnitude of the largest pole of the system, if ``poles`` are some of them.
+        errors: how far rounding may have moved each of them.
     """
     if dt is not None:
-        return np.asarray(np.abs(poles) < 1 - DECAYS)
-    return np.asarray(poles.real < -DECAYS * max(float(np.abs(poles).max(initial=0.0)), size, 1e-300))
+        return np.asarray(np.abs(poles) + errors < 1 - DECAYS)
+    return np.asarray(poles.real + errors < -DECAYS * max(float(np.abs(poles).max(initial=0.0)), size, 1e-300))
 
 
-def decays(poles: Array, dt: float | None) -> bool:
-    """Whether all of these poles decay.
+def decays(poles: Array, dt: float | None, errors: Array | float = 0.0) -> bool:
+    """Whether all of these poles decay, beyond rounding.
 
     Example:
         >>> import numpy as np
         >>> decays(np.array([-1e-17 + 3j, -1e-17 - 3j]), None), decays(np.array([-0.1 + 3j, -0.1 - 3j]), None)
         (False, True)
     """
-    return bool(decaying(poles, dt).all())
+    return bool(decaying(poles, dt, errors=errors).all())
+
+
+def matrix_decays(A: Array, dt: float | None) -> bool:
+    """Whether all motion of x' = A x (or from sample to sample) decays, whatever rounding did to the poles."""
+    poles, errors = poles_with_errors(A)
+    return decays(poles, dt, errors)
+
+
+def closed_by(space: StateSpace, gain: float) -> Array:
+    """The matrix of the closed loop u = -gain*y of the only input and output."""
+    fed = gain / (1.0 + gain * space.D[0, 0])
+    return np.asarray(space.A - fed * space.B @ space.C)
 
 
 def _places(wanted: Sequence[str] | str | None, known: tuple[str, ...], what: str) -> list[int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pendula.analysis.linear.clusters import find_clusters
+from pendula.analysis.linear.clusters import APART, find_clusters, root_errors
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import symmetric_problem
 from pendula.system.layout import Array
@@ -19,8 +19,8 @@ STILL = 1e-10
 """a modal stiffness up to this, relative to the terms of its sum, is zero: a rigid-body mode"""
 ROUNDING = 1e-13
 """an eigenvalue up to this, relative to the largest, is a rounding error"""
-SAME = 1e-9
-"""frequencies whose squares differ by less than this, relatively, count as equal"""
+SAME = 1e-12
+"""frequencies whose squares differ by less than this, relatively, are equal up to rounding"""
 DOUBLE = 1e-7
 """a pair of roots this close to each other and to the real axis, relatively, is one double real root"""
 NEGLIGIBLE = 1e-9
@@ -150,7 +150,7 @@ def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
     the rest of the eigenspace is treated in the same way.
     """
     E = E.copy()
-    for group in _runs(squares, SAME * np.maximum(np.abs(squares), ROUNDING * np.abs(squares).max())):
+    for group in _runs(squares, _resolution(squares)):
         basis = E[:, group]
         for k in range(len(group) - 1):
             weights = (basis[:, k:].T @ M) / np.sqrt(np.diag(M))  # of M-normalized unit vectors
@@ -158,6 +158,12 @@ def _plain_bases(squares: Array, E: Array, M: Array) -> Array:
             basis[:, k:] = basis[:, k:] @ turn
         E[:, group] = basis
     return E
+
+
+def _resolution(squares: Array) -> Array:
+    """Squares nearer than this are equal: rounding of the matrices moves each by a part of it and of the largest."""
+    sizes = np.abs(squares)
+    return np.asarray(SAME * sizes + ROUNDING * sizes.max())
 
 
 def _runs(values: Array, tolerance: Array) -> list[list[int]]:
@@ -250,11 +256,12 @@ def with_groups(found: list[Mode], linear: LinearModel, *, real: bool) -> list[M
     """The modes, each with the numbers of those that share its eigenvalue."""
     result = list(found)
     values = np.array([m.eigenvalue for m in found])
-    squares = values**2
-    largest = float(np.abs(squares).max())
+    if real:
+        values, resolution = values**2, _resolution(values**2)
+    else:  # a state matrix can be far from normal, so each root has its own accuracy
+        resolution = APART * root_errors(linear.A, values)
     for k, mode in enumerate(found):
-        tolerance = SAME if real else 1e-6
-        near = np.abs(squares - squares[k]) <= tolerance * max(abs(squares[k]), ROUNDING * largest)
+        near = np.abs(values - values[k]) <= np.maximum(resolution, resolution[k])
         same = [j for j in np.flatnonzero(near).tolist() if found[j].kind == mode.kind]
         if len(same) > 1:
             shapes = np.stack([found[j].shape for j in same], axis=1)
