@@ -13,7 +13,6 @@ from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.system import kernels as kn
 from pendula.system.code.programs import prepared_parameters
 from pendula.system.dynamics import Bindings, Dynamics, Workspace
-from pendula.system.layout import Array
 from pendula.system.orientation.turning import has_quaternions
 from pendula.system.recursion import closed as ck
 from pendula.system.recursion import kernels as rk
@@ -56,7 +55,7 @@ def bind_recursion(tables: Tables, numbers: Numbers, program: Any, loop_rows: Se
         context.plane, context.sprung = numbers.plane, bool(np.any(numbers.plane[:, pl.STIFFNESS :]))
         rhs = pk.chain_right_hand_side if tables.is_chain else pk.planar_right_hand_side
     if loop_rows:
-        _close_loops(context, tables, numbers, to.parameters, loop_rows)
+        _close_loops(context, tables, numbers, to, loop_rows)
         rhs, project = ck.closed_right_hand_side, ck.project_closed
     context.rhs = rhs.address
     workspace = Workspace(context)
@@ -64,15 +63,16 @@ def bind_recursion(tables: Tables, numbers: Numbers, program: Any, loop_rows: Se
     return Dynamics(rhs, projection, int(to.has_power), workspace)
 
 
-def _close_loops(context: Memory, tables: Tables, numbers: Numbers, vector: Array, rows: Sequence[str]) -> None:
+def _close_loops(context: Memory, tables: Tables, numbers: Numbers, to: Bindings, rows: Sequence[str]) -> None:
     """Adds tables and scratch memory of closed loops to the context."""
     n, m = len(tables.hinges), len(rows)
     context.closings = tables.closing(rows)
-    context.closing_numbers = tables.closing_numbers(rows, numbers, vector)
+    context.closing_numbers = tables.closing_numbers(rows, numbers, to.parameters)
     context.pulls, context.changes = np.zeros((m, lp.PULLS)), np.zeros((m, tables.nv))
     context.wrenches, context.motions = np.zeros((n + 1, 6)), np.zeros((n + 1, 6))
-    context.effort_changes, context.matrix = np.zeros((m, tables.drives + 1)), np.zeros((m, m))
+    context.effort_changes, context.matrix = np.zeros((m, tables.drives + 1)), np.zeros((2 * m, m))
     context.right, context.order = np.zeros(2 * m), np.zeros(m, dtype=np.int64)
+    context.least = np.array([kn.NEGLIGIBLE * to.length])
 
 
 def in_lanes(dynamics: Dynamics, tables: Tables, numbers: Numbers) -> Dynamics:

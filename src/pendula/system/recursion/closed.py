@@ -26,14 +26,22 @@ def write_wrenches(ctx, w):
 def find_multipliers(ctx, right, lam):
     """Multipliers for which the tree's response satisfies all constraint rows; returns a status of the kernels."""
     m, n = ctx.rows, ctx.hinge_count
-    matrix, scratch = doubles_at(ctx.matrix, (m, m)), doubles_at(ctx.right + 8 * m, m)
+    matrix, normal = doubles_at(ctx.matrix, (m, m)), doubles_at(ctx.matrix + 8 * m * m, (m, m))
+    weights, order, least = doubles_at(ctx.right + 8 * m, m), integers_at(ctx.order, m), doubles_at(ctx.least, 1)[0]
+    hinges, rows, charts, w = (
+        mem.hinges_of(ctx),
+        co.closings_at(ctx.closings, m),
+        mem.charts_of(ctx),
+        mem.scratch_of(ctx),
+    )
+    pulls, wrenches = doubles_at(ctx.pulls, (m, lp.PULLS)), doubles_at(ctx.wrenches, (n + 1, 6))
+    changes = doubles_at(ctx.changes, (m, ctx.nv))
+    lp.weigh_rows(hinges, rows, charts, w, pulls, wrenches, changes[0], least, ctx.rank < m, weights)
     lp.unit_responses(
-        mem.hinges_of(ctx), co.closings_at(ctx.closings, m), mem.charts_of(ctx), mem.scratch_of(ctx),
-        doubles_at(ctx.pulls, (m, lp.PULLS)), doubles_at(ctx.wrenches, (n + 1, 6)),
-        doubles_at(ctx.motions, (n + 1, 6)), doubles_at(ctx.changes, (m, ctx.nv)),
+        hinges, rows, charts, w, pulls, wrenches, doubles_at(ctx.motions, (n + 1, 6)), changes,
         doubles_at(ctx.effort_changes, (m, ctx.drives)), matrix,
     )  # fmt: skip
-    found = lp.solve_semidefinite(matrix, right, ctx.rank, integers_at(ctx.order, m), scratch, lam)
+    found = lp.solve_semidefinite(matrix, right, weights, ctx.rank, order, normal, lam)
     if found == lp.TOO_FEW:
         return kn.SINGULAR_CONSTRAINTS
     return kn.MORE_CONSTRAINTS if found == lp.TOO_MANY else kn.FINE

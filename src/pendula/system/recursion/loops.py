@@ -2,7 +2,8 @@
 
 The constraint wrench of a row per unit multiplier consists of forces and moments on at most three hinges. The tree's
 response to it (:func:`spatial.solve`) yields one column of the matrix G M^-1 G^T (Featherstone 2008, chapter 8).
-This small matrix is singular if constraints are redundant, so a Cholesky factorization with pivoting stops at its rank.
+This small matrix is singular if constraints are redundant, so a Cholesky factorization with pivoting stops at the rank
+that they have at regular poses.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from pendula.numerics.compiled.jit import compiled_part
+from pendula.numerics.solvers.complement import INDEPENDENT, VANISHING
+from pendula.numerics.solvers.linear import cholesky_factor, cholesky_solve
 from pendula.system.recursion import columns as co
 from pendula.system.recursion.algebra import add, cross, dot, inlined, matrix, negative, put, subtract, times, vector
-from pendula.system.recursion.spatial import drive_efforts, solve
+from pendula.system.recursion.spatial import drive_efforts, solve, transmit
 
 ON_CHILD, ON_PARENT, ON_FRAME, OPENING, RATE, SECOND, PULLS = 0, 6, 12, 18, 19, 20, 21
 """Columns of the table of rows: unit constraint wrench on each of three hinges; gap, its first and second derivative"""
@@ -84,6 +87,29 @@ def hinge_at(row, start):
 
 
 @compiled_part
+def weigh_rows(hinges, rows, charts, w, pulls, wrenches, forces, least, redundant, weights):
+    """Weight of every row: 1, but less for one that hardly any motion changes, and 0 for one that none changes.
+
+    The generalized forces of a unit constraint wrench are a row of G. Where they pass through zero, as those along a
+    coupler that two drives keep parallel to it, what is left of the row is rounding, which must not be scaled up:
+    entries up to ``least`` count as zero, and among redundant rows those below ``VANISHING`` times that count for less.
+    """
+    for r in range(rows.shape[0]):
+        wrenches[:] = 0.0
+        forces[:] = 0.0
+        for start in range(0, OPENING, 6):
+            for j in range(6):
+                wrenches[hinge_at(rows[r], start), j] += pulls[r, start + j]
+        transmit(hinges, charts, w, wrenches, forces)
+        largest = 0.0
+        for k in range(forces.shape[0]):
+            largest = max(largest, abs(forces[k]))
+        weights[r] = 1.0 if largest > least else 0.0
+        if redundant and least > 0.0:
+            weights[r] *= min(1.0, largest / (VANISHING * least))
+
+
+@compiled_part
 def unit_responses(hinges, rows, charts, w, pulls, wrenches, motions, changes, efforts, compliance):
     """Unit responses of the tree to all rows: changes of v' and of drive forces, and ``compliance`` G M^-1 G^T."""
     m = rows.shape[0]
@@ -105,20 +131,49 @@ def unit_responses(hinges, rows, charts, w, pulls, wrenches, motions, changes, e
 
 
 @compiled_part
-def solve_semidefinite(matrix, right, rank, order, scale, lam):
-    """Solves matrix lam = right by Cholesky with pivoting, up to the rank; the other entries of lam are zero.
+def solve_semidefinite(matrix, right, weights, rank, order, normal, lam):
+    """Solves matrix lam = right for a positive semidefinite matrix of the given rank; ``weights`` scale the rows.
 
-    Scaling to a unit diagonal makes the result independent of units. ``order`` and ``scale`` are scratch for one
-    number per row. Returns FINE, TOO_FEW or TOO_MANY independent rows.
+    Scaling to a unit diagonal before makes the result independent of units. Redundant rows are satisfied in the
+    least-squares sense, and lam has minimum norm, both in the scaled rows: slightly off the constraints redundant rows
+    differ, and accelerations would jump if the order of the pivots decided which of them count. ``order`` and
+    ``normal`` are scratch, for one number per row and for a matrix. Returns FINE, TOO_FEW or TOO_MANY independent rows.
     """
     m = matrix.shape[0]
     for i in range(m):
         order[i] = i
-        scale[i] = 1.0 / np.sqrt(matrix[i, i]) if matrix[i, i] > 0.0 else 0.0
+        weights[i] = weights[i] / np.sqrt(matrix[i, i]) if matrix[i, i] > 0.0 else 0.0
     for i in range(m):
         for j in range(m):
-            matrix[i, j] *= scale[i] * scale[j]
-    found = 0
+            matrix[i, j] *= weights[i] * weights[j]
+    found = factor_semidefinite(matrix, rank, order)
+    if found != FINE:
+        return found
+    if rank < m:
+        for i in range(m):
+            right[i] *= weights[i]
+        least_squares(matrix, right, rank, order, normal, lam)
+    else:
+        for k in range(m):
+            p = order[k]
+            lam[p] = right[p] * weights[p]
+            for j in range(k):
+                lam[p] -= matrix[p, order[j]] * lam[order[j]]
+            lam[p] /= matrix[p, p]
+        for k in range(m - 1, -1, -1):
+            p = order[k]
+            for j in range(k + 1, m):
+                lam[p] -= matrix[order[j], p] * lam[order[j]]
+            lam[p] /= matrix[p, p]
+    for i in range(m):
+        lam[i] *= weights[i]
+    return FINE
+
+
+@compiled_part
+def factor_semidefinite(matrix, rank, order):
+    """Cholesky factorization L L^T in place with pivoting, up to the rank; returns FINE, TOO_FEW or TOO_MANY."""
+    m = matrix.shape[0]
     for k in range(m):
         best = k
         for i in range(k + 1, m):
@@ -126,9 +181,10 @@ def solve_semidefinite(matrix, right, rank, order, scale, lam):
                 best = i
         order[k], order[best] = order[best], order[k]
         p = order[k]
+        if k == rank:  # what is left of redundant rows is noise, off the constraints by their gaps
+            return TOO_MANY if matrix[p, p] > INDEPENDENT**2 else FINE
         if not matrix[p, p] > SMALLEST:
-            break
-        found += 1
+            return TOO_FEW
         root = np.sqrt(matrix[p, p])
         matrix[p, p] = root
         for i in range(k + 1, m):
@@ -140,22 +196,30 @@ def solve_semidefinite(matrix, right, rank, order, scale, lam):
                 b = order[j]
                 matrix[a, b] -= matrix[a, p] * matrix[b, p]
                 matrix[b, a] = matrix[a, b]
-    if found < rank:
-        return TOO_FEW
-    if found > rank:
-        return TOO_MANY
-    for i in range(m):
-        lam[i] = 0.0
-    for k in range(found):
-        total = right[order[k]] * scale[order[k]]
-        for j in range(k):
-            total -= matrix[order[k], order[j]] * lam[order[j]]
-        lam[order[k]] = total / matrix[order[k], order[k]]
-    for k in range(found - 1, -1, -1):
-        total = lam[order[k]]
-        for j in range(k + 1, found):
-            total -= matrix[order[j], order[k]] * lam[order[j]]
-        lam[order[k]] = total / matrix[order[k], order[k]]
-    for i in range(m):
-        lam[i] *= scale[i]
     return FINE
+
+
+@compiled_part
+def least_squares(matrix, right, rank, order, normal, lam):
+    """lam = L (L^T L)^-2 L^T right with the factor L (rows x rank): minimum norm, least squares; ``right`` is lost."""
+    m = matrix.shape[0]
+    for k in range(rank):
+        for l in range(k + 1):
+            total = 0.0
+            for i in range(k, m):
+                total += matrix[order[i], order[k]] * matrix[order[i], order[l]]
+            normal[k, l] = normal[l, k] = total
+        total = 0.0
+        for i in range(k, m):
+            total += matrix[order[i], order[k]] * right[order[i]]
+        lam[k] = total
+    cholesky_factor(normal, rank)
+    cholesky_solve(normal, rank, lam)
+    cholesky_solve(normal, rank, lam)
+    for k in range(rank):
+        right[k] = lam[k]
+    for i in range(m):
+        total = 0.0
+        for k in range(min(i + 1, rank)):
+            total += matrix[order[i], order[k]] * right[k]
+        lam[order[i]] = total

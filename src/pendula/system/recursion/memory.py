@@ -26,7 +26,8 @@ of prescribed motions, ``w`` the scratch table, ``efforts`` drive forces and the
 rates, ``rhs`` the address of the right-hand side; ``plane`` numbers of a planar mechanism (``sprung``: it has springs),
 ``outside`` external generalized forces in and torques on its hinges, ``load_hinges`` the hinges that loads act on. For
 closed loops: rows ``closings``, unit constraint wrenches ``pulls``, the response to them (``wrenches``, ``motions``,
-``changes`` of v', ``effort_changes``), ``matrix`` G M^-1 G^T, ``right``-hand side and scales, ``order`` of pivots."""
+``changes`` of v', ``effort_changes``), ``matrix`` G M^-1 G^T and scratch of its
+size, ``right``-hand side and weights, ``order`` of pivots."""
 recursion_at = reader(RECURSION)
 
 view = compiled_part(inline="always")  # without reference counting, only inlined functions can return arrays

@@ -410,6 +410,31 @@ def solve(hinges, charts, w, b, forces, motions, last):
 
 
 @compiled_part(fastmath=FUSED)
+def transmit(hinges, charts, w, forces, out):
+    """Adds the generalized forces of given spatial forces on all hinges to ``out``, from the tips to ground.
+
+    Row k of ``forces`` is (moment, force) on hinge k, and afterwards what is transmitted through it.
+    """
+    for i in range(hinges.shape[0], 0, -1):
+        hinge, y = hinges[i - 1], w[i]
+        kind, k, n, f = hinge.kind, hinge.v, vector(forces[i], 0), vector(forces[i], 3)
+        if kind == CHART:
+            chart = charts[hinge.chart :]
+            for j in range(hinge.free):
+                out[k + j] += ch.along_axis(chart, hinge.axes + 6 * j, n, f)
+        elif kind == BALL:
+            put(out, k, add(vector(out, k), transposed_times(matrix(y, co.R), n)))
+        elif hinge.absolute == 1:  # the angle is measured from ground, to which the moment goes
+            axis = axis_of(y)
+            if k >= 0:
+                out[k] += dot(axis, n)
+            n = along(n, axis, -dot(axis, n))
+        elif k >= 0:
+            out[k] += dot(axis_of(y), n if kind == REVOLUTE else f)
+        hand_over(forces[hinge.parent], 0, vector(y, co.ARM), n, f)
+
+
+@compiled_part(fastmath=FUSED)
 def drive_efforts(hinges, charts, w, motions, at, forces, force_at, passed_at, efforts):
     """Force or torque that every prescribed motion needs, without springs in its hinge.
 
