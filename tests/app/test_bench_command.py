@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import time
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
 import pytest
 import sympy as sm
 
+from pendula.bench import linearization
 from pendula.bench import models as benchmark_models
 from pendula.bench.linearization import CASES, COMPANION, FREQUENCY, benchmark_linearization, error_norm
 from pendula.errors import UsageError
@@ -24,6 +28,18 @@ LABELS = {  # of what is spurious: what the label starts with, and how often
     "companion-xy": [],
     "companion-xyz": [("infinite", 18)],
 }
+
+
+@pytest.mark.parametrize(("clock", "executed"), [("perf_counter", 250), ("process_time", 100)])
+def test_processor_time_limits_executions_and_a_busy_machine_does_not(
+    clock: str, executed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the two clocks goes a hundred seconds ahead whenever it is read."""
+    ahead = itertools.count(0.0, 100.0)
+    clocks = {"perf_counter": time.perf_counter, "process_time": time.process_time, clock: lambda: next(ahead)}
+    monkeypatch.setattr(linearization, "time", SimpleNamespace(**clocks))
+    (found,) = benchmark_linearization(250, longest=30.0, cases=("xy",))
+    assert found.executions == executed
 
 
 def companion_with_many_digits() -> list[mpmath.mpc]:

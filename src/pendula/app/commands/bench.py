@@ -25,7 +25,7 @@ def bench_command() -> None:
     show_default=True,
     type=float,
     metavar="SECONDS",
-    help="Slower cases are executed less often; the table shows how often.",
+    help="Processor time for each case; slower ones are executed less often, and the table shows how often.",
 )
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case. May be repeated.")
 @click.option("-o", "--output", metavar="FILE", help="Write all eigenvalues, true and spurious, as JSON.")
