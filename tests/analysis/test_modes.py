@@ -76,6 +76,19 @@ def test_example_6_of_paper_001():
     assert any("damping is neglected" in note for note in found.notes)
 
 
+def test_the_modulus_of_a_damped_root_is_not_called_the_undamped_frequency():
+    """With c1 = 60 and c2 = 6 the only oscillation left has |s| = 23.77, which is no frequency of the undamped pendulum."""
+    system = pendula.compile_system(library.double_pendulum())
+    linear = pendula.linearize(system, {"theta1": 0, "theta2": 0}, parameters={"c1": 60, "c2": 6})
+    s = next(x for x in np.linalg.eigvals(linear.A) if x.imag > 0)
+    found = modes(linear, damped=True)
+    assert found[1].frequency == pytest.approx(abs(s))
+    assert min(abs(abs(s) / np.array([21.4405, 94.9784]) - 1)) > 0.1
+    assert f"{abs(s):.6g}" in str(found)
+    assert "undamped" not in str(found)
+    assert f"at {s.imag:.6g} rad/s" in str(found[1])
+
+
 def test_example_7_state_matrix_has_the_same_frequencies():
     linear = linear_model(double())
     undamped = np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)], [linear.A1, np.zeros((2, 2))]]))

@@ -47,6 +47,19 @@ def test_frequency_is_that_of_the_closed_form(pendulum):
     assert values["g"] > 0
 
 
+def test_a_damping_ratio_stands_beside_the_frequency_of_its_mode():
+    """A cart that rolls freely has no frequency: the only oscillation is the pole's."""
+    cart = pendula.library.cart_pole()
+    slowed = {"type": "generalized", "name": "friction", "coordinate": "theta", "value": "-c*theta_dot"}
+    cart = cart.with_changes(parameters={**cart.parameters, "c": 0.01}, forces=[*cart.forces, slowed])
+    found = pendula.sweep(cart, {"c": [0.01, 0.02]}, "frequencies", at={"theta": 0}, on="here")
+    for k, c in enumerate([0.01, 0.02]):
+        roots = np.linalg.eigvals(pendula.linearize(cart, {"theta": 0}, parameters={"c": c}).A)
+        s = roots[np.argmax(roots.imag)]
+        assert found["frequency"][k] == pytest.approx([abs(s)], rel=1e-9)
+        assert found["damping_ratio"][k] == pytest.approx([-s.real / abs(s)], rel=1e-6)
+
+
 def test_a_steady_motion_near_a_point_has_its_rate_among_the_speeds():
     """Conical pendulum: cos(theta) = g/(l w^2), and small motion at w sqrt(1 + 3 cos(theta)^2)."""
     rate, length = 5.0, np.array([0.5, 1.0])

@@ -78,7 +78,11 @@ class Mode:
 
     @property
     def frequency(self) -> float | None:
-        """Natural frequency |s| [rad/time]; None unless the mode is an oscillation that does not grow."""
+        """|s| [rad/time]: without damping the natural frequency; None unless the mode oscillates and does not grow.
+
+        With damping it is the frequency without damping only if all damping is proportional, C = a M + b K, or if there
+        is one coordinate. In general, ask for the undamped modes.
+        """
         return abs(self.eigenvalue) if self.kind == OSCILLATION else None
 
     @property
@@ -109,7 +113,7 @@ class Mode:
         return 0.0 if self.eigenvalue.real == 0 else -self.eigenvalue.real / abs(self.eigenvalue)
 
     def __str__(self) -> str:
-        speed = "" if self.frequency is None else f" at {self.frequency:.6g} rad/{self.time_unit}"
+        speed = "" if self.damped_frequency is None else f" at {self.damped_frequency:.6g} rad/{self.time_unit}"
         return f"mode {self.number}: {self.kind}{speed}" + (f"\n{self.description}" if self.description else "")
 
 

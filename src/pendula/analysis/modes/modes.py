@@ -75,7 +75,7 @@ class Modes(Tabular):
 
     @property
     def frequencies(self) -> Array:
-        """Natural frequencies of the modes that oscillate [rad/time], ascending."""
+        """Natural frequencies of the modes that oscillate, with damping |s| [rad/time], ascending."""
         return np.array([m.frequency for m in self.modes if m.frequency is not None])
 
     @cached_property

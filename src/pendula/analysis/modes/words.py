@@ -138,7 +138,7 @@ def _what(mode: Mode, unit: str) -> str:
             if not s.real:
                 return f"{head}, {mode.frequency:.6g} rad/{unit}, {_cycles(mode.hertz, unit)}, {period}"
             damped = f"{mode.damped_frequency:.6g} rad/{unit} damped, {_cycles(mode.damped_hertz, unit)}, {period}"
-            return f"{head}, {damped}; {mode.frequency:.6g} rad/{unit} undamped, damping ratio {mode.damping_ratio:.4g}"
+            return f"{head}, {damped}; |s| = {mode.frequency:.6g} rad/{unit}, damping ratio {mode.damping_ratio:.4g}"
         case eigenmodes.RIGID:
             return f"{head}, a rigid-body mode: no restoring force, no frequency"
         case eigenmodes.UNSTABLE:
@@ -239,7 +239,7 @@ def _listed(items: list[str]) -> str:
 
 
 def columns_of(found: Modes) -> dict[str, list[float | None]]:
-    """Columns of the table by heading; damped modes have a damped and an undamped frequency."""
+    """Columns of the table by heading; damped modes have their frequency and the modulus of s."""
     unit = found.time_unit
     cycles = "Hz" if unit == "s" else f"cycles/{unit}"
     if found.damped:
@@ -247,7 +247,7 @@ def columns_of(found: Modes) -> dict[str, list[float | None]]:
             f"damped rad/{unit}": "damped_frequency",
             f"damped {cycles}": "damped_hertz",
             f"period [{unit}]": "period",
-            f"undamped rad/{unit}": "frequency",
+            f"|s| rad/{unit}": "frequency",
         }
     else:
         names = {f"rad/{unit}": "frequency", cycles: "hertz", f"period [{unit}]": "period"}

@@ -293,7 +293,7 @@ def _modes(system: System) -> dict[str, Any] | None:
                 {
                     "number": number,
                     "hertz": float(mode.damped_hertz or 0.0),
-                    "undamped": float(mode.hertz or 0.0),
+                    "modulus": float(mode.hertz or 0.0),
                     "ratio": float(mode.damping_ratio or 0.0),
                     "words": mode.description,
                     "coordinate": linear.at.layout.coordinates[largest],

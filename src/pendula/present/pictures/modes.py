@@ -143,7 +143,7 @@ def plot_modes(found: Modes, *, numbers: Sequence[int] | None = None, stems: boo
     scenes = None if stems else _deflected(found, chosen)
     figure = _stems(found, shown) if scenes is None else _shapes(scenes)
     for ax, mode in zip(figure.axes, shown, strict=True):
-        what = mode.kind if mode.frequency is None else f"{mode.frequency:.5g} rad/{found.time_unit}"
+        what = mode.kind if mode.damped_frequency is None else f"{mode.damped_frequency:.5g} rad/{found.time_unit}"
         literally(ax.set_title(f"mode {mode.number}: {what}", loc="left", fontsize=9.5, color=MUTED))
         dress(ax)
     headline(figure, titled(found.linear.system, "mode shapes"))

@@ -301,7 +301,7 @@ def modes_section(found: Study, page: Page) -> str:
 
 
 def _in_short(mode: Mode, unit: str) -> str:
-    return mode.kind if mode.frequency is None else f"{mode.frequency:.6g} rad/{unit}"
+    return mode.kind if mode.damped_frequency is None else f"{mode.damped_frequency:.6g} rad/{unit}"
 
 
 def _headed(name: str) -> str:

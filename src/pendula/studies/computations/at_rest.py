@@ -120,7 +120,10 @@ def _frequencies(batch: Batch, tell: Tell) -> Computed:
 
     def measure(k: int) -> dict[str, Any]:
         found = modes(linearize(batch.system, point(batch, k)), damped=True)
-        return {"frequency": found.frequencies, "damping": [one.damping_ratio for one in found]}
+        return {
+            "frequency": found.frequencies,
+            "damping": [one.damping_ratio for one in found if one.frequency is not None],
+        }
 
     found, failures = one_by_one(batch, measure, tell)
     if not found:

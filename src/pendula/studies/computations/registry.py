@@ -71,7 +71,11 @@ for _name, _where, _summary in (
     ("equilibria", "at_rest:EQUILIBRIA", "how many equilibria there are, how many are stable, the lowest one"),
     ("spectrum", "at_rest:SPECTRUM", "eigenvalues about an equilibrium"),
     ("verdict", "at_rest:VERDICT", "whether an equilibrium is stable, and by which argument"),
-    ("frequencies", "at_rest:FREQUENCIES", "natural frequencies and damping ratios about an equilibrium"),
+    (
+        "frequencies",
+        "at_rest:FREQUENCIES",
+        "frequencies |s| and damping ratios of the modes that oscillate about an equilibrium",
+    ),
     ("floquet", "over_time:FLOQUET", "Floquet multipliers of a periodically driven mechanism"),
     ("lyapunov", "over_time:LYAPUNOV", "the largest Lyapunov exponent"),
 ):

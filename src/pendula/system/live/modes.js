@@ -129,7 +129,7 @@ function createBalance(program, about, p) {
  * @param {Float64Array} p parameters, prepared
  * @param {number[]} near coordinates
  * @returns {{q: number[], listed: {omega: number, damped: number, ratio: number, coordinate: string, q: number[], v: number[]}[]} | null}
- *   the equilibrium, and oscillations about it: undamped and damped frequency [rad/time], damping ratio, and a start of
+ *   the equilibrium, and oscillations about it: |s| and damped frequency [rad/time], damping ratio, and a start of
  *   unit amplitude; null: no equilibrium found
  */
 export function findModes(program, about, p, near) {

@@ -44,7 +44,7 @@ export function createModes(toy, program, changed) {
       button.type = "button";
       button.append(element("b", "", `Mode ${mode.number}`), element("span", "", frequency));
       if (damped) button.append(element("span", "", `\u03b6 ${short(mode.ratio, 2)}`));
-      const words = damped ? `damped frequency ${frequency}, undamped ${short(mode.undamped, 3)} ${perTime}, damping ratio \u03b6 = ${short(mode.ratio, 3)}`
+      const words = damped ? `damped frequency ${frequency}, |s|/2\u03c0 = ${short(mode.modulus, 3)} ${perTime}, damping ratio \u03b6 = ${short(mode.ratio, 3)}`
         : `frequency ${frequency}, undamped`;
       button.title = mode.words ? `${words}; ${mode.words}` : words;
       button.setAttribute("aria-label", `Start mode ${mode.number}, ${words}, with the chosen amplitude`);
@@ -65,7 +65,7 @@ export function createModes(toy, program, changed) {
     } else {
       const found = findModes(program, record.about, mechanism.p, own.q);
       const listed = found ? found.listed.map((mode, k) => ({
-        ...mode, number: own.listed[k]?.number ?? k + 1, hertz: mode.damped / TURN, undamped: mode.omega / TURN, words: "",
+        ...mode, number: own.listed[k]?.number ?? k + 1, hertz: mode.damped / TURN, modulus: mode.omega / TURN, words: "",
       })) : [];
       show({ q: found ? found.q : own.q, listed });
       tellAbout(listed.length ? "At the changed parameters." : "No modes are found at the changed parameters.");
