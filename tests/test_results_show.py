@@ -20,6 +20,7 @@ import pytest
 import pendula
 from pendula import errors
 from pendula.present.pictures.registry import PLOTS
+from pendula.refusals import Refusal, Why
 from pendula.system.system import System
 
 BEAD = {"theta": 0.0}
@@ -190,7 +191,7 @@ def _raises(error: Exception) -> None:
 
 ERRORS = (
     errors.ModelError([errors.Problem('body "rod"', "mass", "it is negative", "a positive one")] * 2, source="a.toml"),
-    errors.NotSupported("no"),
+    errors.NotSupported(Refusal("a/b", "run", ("taylor",), "no", Why.NOT_DONE)),
     errors.NoConvergence("did not settle", last=np.arange(3.0), residual=0.5),
     errors.LoopNotClosed("open", residual=0.1),
     errors.SingularPose("flat"),

@@ -17,8 +17,12 @@ An error states what was requested, what was found (names and numbers) and what 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pendula.refusals import Refusal
 
 __all__ = [
     "ComputationError",
@@ -117,7 +121,11 @@ class ModelError(PendulaError):
 
 
 class NotSupported(PendulaError):
-    """A formulation or method does not support a request.
+    """A request is valid, and a formulation or method does not support it.
+
+    Args:
+        refusal: what is refused and why, as stated in the module ``refusals`` of the room that refuses it.
+        found: values for the names in braces in its sentence.
 
     Example:
         >>> import pendula
@@ -125,6 +133,18 @@ class NotSupported(PendulaError):
         Traceback (most recent call last):
         pendula.errors.NotSupported: ...newton-euler...
     """
+
+    def __init__(self, refusal: Refusal, /, **found: object) -> None:
+        if isinstance(refusal, str):
+            raise TypeError(f"NotSupported takes a Refusal (see pendula.refusals), found the text: {refusal}")
+        super().__init__(refusal.sentence.format(**found))
+        self.refusal = refusal
+
+    def with_advice(self, advice: str) -> NotSupported:
+        """The same error, with one more line of advice."""
+        error = copy(self)
+        error.args = (f"{self}\n  {advice}",)
+        return error
 
 
 class NoConvergence(PendulaError):

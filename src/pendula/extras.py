@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from pendula import refusals
 from pendula.errors import NotSupported
 
 EXTRAS = {
@@ -31,6 +32,4 @@ def needed(name: str, what: str) -> Any:
     except ImportError:
         package = name.partition(".")[0]
         wanted = f'"pendula[{EXTRAS[package]}]"' if package in EXTRAS else package
-        raise NotSupported(
-            f"{what} needs the package {package}, which is not installed.\n  Try: pip install {wanted}"
-        ) from None
+        raise NotSupported(refusals.NOT_INSTALLED, what=what, package=package, wanted=wanted) from None

@@ -10,6 +10,7 @@ import pytest
 
 from pendula.errors import NotSupported
 from pendula.library import mechanisms
+from pendula.refusals import Refusal, Why
 from tests.helpers.choices import slow_too
 
 WIDTH = 80
@@ -236,8 +237,10 @@ def test_terms_are_told_in_every_format(pendula):
 
 
 def test_terms_that_take_too_long_are_left_out_in_every_format(pendula, monkeypatch):
+    late_terms = Refusal("terms/late", "symbolic linear model", (), "the account of every term was left out", Why.SIZE)
+
     def late(*_):
-        raise NotSupported("the account of every term was left out")
+        raise NotSupported(late_terms)
 
     monkeypatch.setattr("pendula.equations.small_motion.build._Builder.told", late)
     arguments = ("linearize", "pendulum", "--symbolic", "--at", "theta=0")

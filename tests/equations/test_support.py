@@ -269,6 +269,7 @@ SHARED = {
     "matrix",
     "mechanism",
     "parts",
+    "refusals",
     "shares",
     "support",
     "symbols",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.driven.periods import symbolic
 from pendula.analysis.linear.kinks import bends, has_kinks
 from pendula.arguments import read_names
@@ -140,7 +141,7 @@ def sensitivities(
     wanted = _known(run, parameters)
     _refuse_loops(run.system.model)
     if run.system.inputs.over_time:
-        raise NotSupported("sensitivities need inputs as numbers or expressions; those of this run are given over time")
+        raise NotSupported(refusals.SENSITIVITIES_OVER_TIME)
     tolerance = (run.tolerance if run.step is None else 1e-9) if tol is None else tol
     tolerance = read_tolerance(tolerance, LOOSEST_WITH_SLOPES)
     system = symbolic(run.system.in_joints.system)
@@ -180,10 +181,7 @@ def _known(run: Trajectory, names: Sequence[str]) -> tuple[str, ...]:
 
 def _refuse_loops(model: Model) -> None:
     if model.closures:
-        raise NotSupported(
-            f'sensitivities need independent coordinates, and joint "{model.closures[0].name}" closes a loop.\n'
-            "  Try: differences between runs with slightly different parameters."
-        )
+        raise NotSupported(refusals.SENSITIVITIES_OF_LOOPS, joint=model.closures[0].name)
 
 
 def refuse_kinks(system: System, changing: Collection[str]) -> None:
@@ -203,10 +201,7 @@ def refuse_kinks(system: System, changing: Collection[str]) -> None:
     if not found and can_switch(system):
         found = ["a prescribed motion or load"]
     if found:
-        raise NotSupported(
-            f"sensitivities need smooth equations, but {found[0]} may have a kink or a jump.\n"
-            "  Try: a smooth expression, such as tanh(x/0.01) for sign(x)."
-        )
+        raise NotSupported(refusals.NOT_SMOOTH, owner=found[0])
 
 
 def in_equations(model: Model) -> set[str]:

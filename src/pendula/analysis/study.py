@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pendula.analysis import refusals
 from pendula.analysis.court.agreement import Certificate, check
 from pendula.analysis.driven.floquet import Floquet, floquet
 from pendula.analysis.driven.periods import depends_on_time
@@ -26,6 +27,7 @@ from pendula.equations.equations import Equations
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, NotSupported, PendulaError, UsageError
 from pendula.interrupts import whole
 from pendula.model.model import Model
+from pendula.refusals import Refusal
 from pendula.simulation.defaults import TOLERANCE
 from pendula.simulation.simulate import simulate
 from pendula.simulation.trajectory import Trajectory
@@ -164,7 +166,7 @@ def study(
     _check_number(made.study)
     made.add("stabilities", "stability", _stabilities)
     made.add("linear", "small motion", _linear)
-    made.add("spectrum", "eigenvalues", lambda s: spectrum(_needed(s.linear, "no equilibrium to linearize about")))
+    made.add("spectrum", "eigenvalues", lambda s: spectrum(_needed(s.linear, refusals.NOTHING_TO_LINEARIZE)))
     made.add("modes", "modes", _modes)
     made.add("motions", "modes in motion", _motions)
     made.add("floquet", "periodic driving", _floquet)
@@ -214,29 +216,23 @@ def _check_number(s: Study) -> None:
         raise UsageError(f"there is no equilibrium {s.number}: {known}")
 
 
-def _needed(value: Any, otherwise: str) -> Any:
+def _needed(value: Any, refusal: Refusal) -> Any:
     if value is None:
-        raise NotSupported(otherwise)
+        raise NotSupported(refusal)
     return value
 
 
 def _equations(s: Study) -> Equations:
     speeds = len(s.model.speeds)
     if speeds > MOST_DERIVED:
-        raise NotSupported(
-            f"with {speeds} speeds they are too long to read, so they are not printed here.\n"
-            '  Try: print_equations(model, "c") (or "python", "json", "text").'
-        )
+        raise NotSupported(refusals.LONG_REPORT, speeds=speeds)
     return derive(s.model, "lagrange")
 
 
 def _certificate(s: Study) -> Certificate:
     speeds = len(s.model.speeds)
     if speeds > MOST_CHECKED:
-        raise NotSupported(
-            f"with {speeds} speeds, deriving the equations by every formulation takes too long for a report.\n"
-            "  Try: check(model), which compares them."
-        )
+        raise NotSupported(refusals.LONG_CHECK, speeds=speeds)
     return check(s.model)
 
 
@@ -248,7 +244,7 @@ def _equilibria(s: Study) -> Equilibria:
 
 def _stabilities(s: Study) -> tuple[Stability | str, ...]:
     found: list[Stability | str] = []
-    for one in _needed(s.equilibria, "no equilibria").all[:MOST_JUDGED]:
+    for one in _needed(s.equilibria, refusals.NOTHING_TO_JUDGE).all[:MOST_JUDGED]:
         try:
             found.append(stability(s.system, one))
         except PendulaError as error:
@@ -258,19 +254,19 @@ def _stabilities(s: Study) -> tuple[Stability | str, ...]:
 
 def _linear(s: Study) -> dict[str, Any]:
     """The linear model about the chosen equilibrium."""
-    found = _needed(s.equilibria, "no equilibrium to linearize about")
+    found = _needed(s.equilibria, refusals.NOTHING_TO_LINEARIZE)
     if not found.all:
-        raise NotSupported("there is no equilibrium to linearize about")
+        raise NotSupported(refusals.REPORT_AT_REST)
     at = found.all[s.number - 1]
     return {"linear": linearize(s.system, at), "at": at}
 
 
 def _modes(s: Study) -> Modes:
-    return modes(_needed(s.linear, "no equilibrium to oscillate about"))
+    return modes(_needed(s.linear, refusals.NOTHING_OSCILLATES))
 
 
 def _motions(s: Study) -> dict[str, Any]:
-    found, notes = _needed(s.modes, "no modes to show"), {}
+    found, notes = _needed(s.modes, refusals.NOTHING_TO_SHOW), {}
     if found.linear.chart:
         notes["motions"] = "drawn by displacements of bodies, because the joint coordinates are singular here"
     motions = [_motion(found, mode.number) for mode in found.modes[:MOST_PLAYED]]
@@ -291,9 +287,9 @@ def _motion(found: Modes, number: int) -> ModeMotion:
 def _floquet(s: Study) -> Floquet:
     """Multipliers at the equilibrium next to the initial state, or of a periodic motion near it."""
     if s.equilibria is not None or not depends_on_time(s.system):
-        raise NotSupported("nothing depends on time")
+        raise NotSupported(refusals.REPORT_OF_TIME)
     if len(s.model.speeds) > MOST_FOLLOWED:
-        raise NotSupported(f"with {len(s.model.speeds)} speeds, Floquet multipliers take too long for a report")
+        raise NotSupported(refusals.LONG_FLOQUET, speeds=len(s.model.speeds))
     at = _next_to_start(s.system)
     try:
         return floquet(s.system, at=at, max_steps=FOLLOWED_STEPS)
@@ -304,7 +300,7 @@ def _floquet(s: Study) -> Floquet:
 def _driven(s: Study) -> DriveResponse:
     """Steady motion about the pose next to the initial state, or about the lowest equilibrium with motions held."""
     if not s.system.drives:
-        raise NotSupported("nothing has a prescribed motion")
+        raise NotSupported(refusals.REPORT_OF_DRIVE)
     _check_forced(s)
     try:
         return drive_response(s.system, _next_to_start(s.system))
@@ -314,15 +310,15 @@ def _driven(s: Study) -> DriveResponse:
 
 def _responses(s: Study) -> tuple[HarmonicResponse, ...]:
     if not s.model.inputs:
-        raise NotSupported("the mechanism has no input")
-    linear = _needed(s.linear, "no equilibrium to linearize about")
+        raise NotSupported(refusals.REPORT_OF_INPUTS)
+    linear = _needed(s.linear, refusals.NOTHING_TO_LINEARIZE)
     _check_forced(s)
     return tuple(harmonic_response(linear, name) for name in linear.inputs[:MOST_INPUTS])
 
 
 def _check_forced(s: Study) -> None:
     if len(s.model.speeds) > MOST_FORCED:
-        raise NotSupported(f"with {len(s.model.speeds)} speeds, forced responses take too long for a report")
+        raise NotSupported(refusals.LONG_RESPONSES, speeds=len(s.model.speeds))
 
 
 def _next_to_start(system: System) -> dict[str, float]:

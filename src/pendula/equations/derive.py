@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from pendula.equations import refusals
 from pendula.equations.equations import Equations
 from pendula.equations.formulations.registry import FORMULATIONS, formulation_named, formulations
-from pendula.equations.formulations.support import ABILITIES
 from pendula.errors import NotSupported
 from pendula.library.lookup import model_of
 from pendula.model.feedback import closed_loop
@@ -64,6 +64,4 @@ def equations_of(given: Any, function: str, formulation: str | None = None) -> E
 def cannot(formulation: str, ability: str) -> NotSupported:
     """The error for an ability that a formulation lacks; it names the formulations that have it."""
     able = [name for name, other in formulations().items() if getattr(other.support, ability)]
-    return NotSupported(
-        f'the formulation "{formulation}" does not provide {ABILITIES[ability]}.\n  Try: {", ".join(able)}.'
-    )
+    return NotSupported(refusals.LACKS[ability], formulation=formulation, able=", ".join(able))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, assert_never
 
 import symengine as se
 
+from pendula.equations import refusals
 from pendula.equations import vectors as vec
 from pendula.equations.mechanism.mechanism import Mechanism
 from pendula.equations.mechanism.parts import WORLD, Turn
@@ -310,7 +311,7 @@ def _unit(mechanism: Mechanism, body: str, place: tuple[Expr, ...]) -> tuple[Exp
 def _tree_joint(mechanism: Mechanism, name: str) -> TreeJoint:
     joint = mechanism.model.joint(name)
     if not isinstance(joint, TreeJoint):
-        raise NotSupported(f'joint "{name}" closes a loop and has no coordinate for a force to act on')
+        raise NotSupported(refusals.NO_COORDINATE, joint=name)
     return joint
 
 
@@ -336,10 +337,7 @@ def _on_all_coordinates(mechanism: Mechanism, name: str, pull: Pull) -> list[Loa
         loads.append(_on_coordinate(mechanism, joint, coordinate.name, pull))
     if turned:
         if pull.straight is None or pull.is_elastic:
-            raise NotSupported(
-                f'joint "{name}" has angular velocities: there a force can only be a drag proportional to them, not '
-                f'elastic force "{pull.law.elastic}", drag "{pull.law.drag}"'
-            )
+            raise NotSupported(refusals.BALL_SPRING, joint=name, elastic=pull.law.elastic, drag=pull.law.drag)
         speeds = [s.name for s in mechanism.model.speeds]
         a, b, c = (speeds.index(s.name) for s in joint.speeds()[-3:])
         loads.append(BallFriction((a, b, c), pull.straight.damping))

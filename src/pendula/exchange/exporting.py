@@ -17,6 +17,7 @@ from typing import Any
 from pendula.equations.derive import HasEquations, equations_of
 from pendula.equations.equations import Equations
 from pendula.errors import NotSupported, UsageError
+from pendula.exchange import refusals
 from pendula.formats import Content, endings, format_for, formats, write_content
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
@@ -140,10 +141,7 @@ def export(
         formulation = equations.formulation
         content = write(equations, **chosen)
     elif formulation is None and "formulation" in takes and getattr(model, "written", None):
-        raise NotSupported(
-            f'the format "{name}" holds equations derived from the model {found.name}, not those that replace them.\n'
-            "  Try: export of the model itself."
-        )
+        raise NotSupported(refusals.EXPORT_OF_WRITTEN, format=name, model=found.name)
     elif formulation is not None:
         content = write(found, **_checked(name, write, {**options, "formulation": formulation}))
     else:

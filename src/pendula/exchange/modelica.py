@@ -16,6 +16,7 @@ from pendula.equations.printing import code
 from pendula.equations.printing.programs.listing import Listing, identifier
 from pendula.equations.tape import is_zero
 from pendula.errors import NotSupported
+from pendula.exchange import refusals
 
 _RESERVED = """
     algorithm and annotation assert block break class connect connector constant constrainedby der discrete each else
@@ -124,10 +125,7 @@ def _variables(listing: Listing, multipliers: list[str]) -> Iterator[str]:
     eq = listing.eq
     system = compile_system(eq)
     if eq.loop_rows and independent_rows(system) < eq.loop_rows:
-        raise NotSupported(
-            f"{eq.model.name} has redundant constraints, and Modelica tools cannot determine their multipliers.\n"
-            "  Try: a closing joint with fewer rows."
-        )
+        raise NotSupported(refusals.MODELICA_REDUNDANT, model=eq.model.name)
     start = assemble(system).state
     for symbol, value in zip((*eq.q, *eq.v), (*start.q.tolist(), *start.v.tolist()), strict=True):
         yield _declaration("Real", listing, str(symbol), f"start={value!r}, fixed=true")

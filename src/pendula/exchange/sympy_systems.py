@@ -17,6 +17,7 @@ from pendula.analysis.court.given_system import compile_equations
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.matrix import entries
 from pendula.errors import NotSupported, UsageError
+from pendula.exchange import refusals
 from pendula.model.model import Model
 from pendula.model.names import check_name, cleaned_name
 from pendula.system.build import compile_system
@@ -164,10 +165,7 @@ def compile_sympy(given: SympyGiven, *, initial_state: Mapping[str, float] | Non
     if not isinstance(given, SympyGiven):
         raise UsageError(f"compile_sympy expects the result of from_sympy, found a {type(given).__name__}")
     if given.unknowns:
-        raise NotSupported(
-            f"{given.title}: equations with multipliers ({', '.join(given.unknowns)}) run only beside a model: "
-            "compile_equations or check_against"
-        )
+        raise NotSupported(refusals.SYMPY_MULTIPLIERS, title=given.title, multipliers=", ".join(given.unknowns))
     equations = compile_equations(given.stand_in(initial_state=initial_state), given.given).equations
     return compile_system(_energy_of_masses(equations))
 
@@ -216,9 +214,7 @@ def _kane_rows(kane: Any, sympy: ModuleType) -> _Rows:
     equations = [rate - expression for rate, expression in kane.kindiffdict().items()]
     solved = sympy.solve(equations, u, dict=True)
     if not solved:
-        raise NotSupported(
-            "from_sympy: the kinematic equations do not give the generalized speeds as functions of rates"
-        )
+        raise NotSupported(refusals.SYMPY_SPEEDS)
     speeds = solved[0]
     zero = M * sympy.Matrix([speeds[x].diff(t) for x in u]) - f
     return _Rows([x.subs(speeds).doit() for x in zero], q, [])
@@ -295,12 +291,12 @@ class _Writer:
 
         left = expression.atoms(self.sympy.Derivative, self.sympy.core.function.AppliedUndef)
         if left:
-            raise NotSupported(f"from_sympy: the equations contain {min(map(str, left))}, which is not a coordinate")
+            raise NotSupported(refusals.SYMPY_SYMBOL, symbol=min(map(str, left)))
         text = str(expression.replace(self.sympy.Abs, self.sympy.Function("abs")))
         try:
             parse(text)
         except ExpressionError as error:
-            raise NotSupported(f"from_sympy: an equation cannot be read: {error}") from None
+            raise NotSupported(refusals.SYMPY_FUNCTION, error=error) from None
         return text
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pendula.errors import NotSupported
+from pendula.model import refusals
 from pendula.model.expressions import nodes as ex
 from pendula.model.expressions.expression import Expression, parse
 from pendula.model.forces.actions import Across, AcrossAll, Between, OnCoordinate, Push, Spin, Twist
@@ -125,7 +126,7 @@ def repeats(model: Model, names: Collection[str], values: Mapping[str, float] | 
                 if not step.chart.is_sequence and not all(map(same, step.coordinates)):
                     return False
             else:
-                raise NotSupported(f"the periodicity of a joint step {type(step).__name__} is not known")
+                raise NotSupported(refusals.PERIOD_OF_STEP, step=type(step).__name__)
     if not all(_closes_alike(row, same) for joint in model.closures for row in joint.rows()):
         return False
     return all(_is_invariant(model, action, same) for force in model.forces for action in force.actions())
@@ -137,7 +138,7 @@ def _closes_alike(row: Any, same: _Same) -> bool:
         return same(row.value)
     if isinstance(row, SamePoint | NoGap | Perpendicular):
         return True
-    raise NotSupported(f"the periodicity of a constraint row {type(row).__name__} is not known")
+    raise NotSupported(refusals.PERIOD_OF_ROW, row=type(row).__name__)
 
 
 class _Same:
@@ -172,7 +173,7 @@ def _is_invariant(model: Model, action: Any, same: _Same) -> bool:
         return same(action.coefficient)
     if isinstance(action, OnCoordinate):
         return same(action.value)
-    raise NotSupported(f"the periodicity of an action {type(action).__name__} is not known")
+    raise NotSupported(refusals.PERIOD_OF_ACTION, action=type(action).__name__)
 
 
 def _across(model: Model, joint: Any, name: str, same: _Same) -> Turns:

@@ -16,6 +16,7 @@ from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as CODES
 from pendula.numerics.steppers.first_use import load_lockstep
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
+from pendula.simulation import refusals
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.defaults import LEAST_SCALE
 from pendula.simulation.ensemble import OF_RUNS, OUTCOMES, mark_unfinished
@@ -250,7 +251,7 @@ class Job:
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
         breaks = _breaks(system, table, settings.span)
         if breaks is not None and len(breaks) > 1:
-            raise NotSupported('stepper "taylor" does not support parameters that change switching times; try dop853')
+            raise NotSupported(refusals.SWITCHING_TIMES)
         key = table.tobytes()
         if key not in self._series:
             self._series = {key: system.series(table if len(table) > 1 else table[0], lanes=LANES)}

@@ -11,6 +11,7 @@ import numpy as np
 from pendula.errors import NotSupported, UsageError
 from pendula.numerics.steppers import checks
 from pendula.numerics.steppers.stepping import Integration
+from pendula.simulation import refusals
 from pendula.simulation.account import account_doubts
 from pendula.simulation.charts.evidence import evidence_elsewhere
 from pendula.simulation.charts.switching import Elsewhere
@@ -70,10 +71,7 @@ def _refuse_inputs(run: Trajectory, span: tuple[float, float]) -> None:
     for name, signal in inputs.signals.items():
         signal.check_span(name, span)
     if inputs.sampled:
-        raise NotSupported(
-            f'continue_for: input "{inputs.sampled[0].names[0]}" is a sampled controller, which starts with its run.\n'
-            "  Try: simulate over the whole time."
-        )
+        raise NotSupported(refusals.CONTINUED_CONTROLLER, name=inputs.sampled[0].names[0])
 
 
 def last_state(run: Trajectory) -> State:

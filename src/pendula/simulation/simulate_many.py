@@ -18,6 +18,7 @@ from pendula.numerics.steppers import checks
 from pendula.outcome import Outcome
 from pendula.parallel.processes import available_cores
 from pendula.parallel.signals import tidied
+from pendula.simulation import refusals
 from pendula.simulation.chunks import Chunk, Found, Job
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
@@ -118,9 +119,7 @@ def simulate_many(
     runs = len(starts)
     settings = _settings(starts.t, duration, tol, atol, stepper, samples, max_steps)
     if within is not None and settings.stepper.series:
-        raise NotSupported(
-            f'stepper "{stepper}" does not find where runs leave bounds.\n  Try: stepper="dop853", or "rk45".'
-        )
+        raise NotSupported(refusals.BOUNDS_OF_SERIES, stepper=stepper)
     bounds = None if within is None else read_within(system, within)
     if bad_starts not in ("raise", "mark"):
         raise UsageError(f'bad_starts must be "raise" or "mark", found "{bad_starts}"')
@@ -185,8 +184,7 @@ def refuse_too_many(system: System, runs: int, samples: int, save: str | Path | 
 def _refuse_over_time(system: System) -> None:
     if system.inputs.over_time:
         raise NotSupported(
-            f'simulate_many takes inputs as numbers or text, and "{system.inputs.names[0]}" is '
-            f"{system.inputs.kind(system.inputs.names[0])}.\n  Try: simulate, one run at a time."
+            refusals.MANY_OVER_TIME, name=system.inputs.names[0], kind=system.inputs.kind(system.inputs.names[0])
         )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pendula.errors import NotSupported, PendulaError, UsageError
 from pendula.model.quantities import number_in
+from pendula.simulation import refusals
 from pendula.simulation.events import Event
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -162,10 +163,7 @@ def read_within(system: System, given: Mapping[str, Any]) -> Within:
     if not isinstance(given, Mapping) or not given:
         raise UsageError(f"within: bounds by name, (low, high) or a number, found {given!r:.60}")
     if not system.in_joints.same:
-        raise NotSupported(
-            "within is for coordinates of the equations, and maximal coordinates are not those of the joints.\n"
-            '  Try: another formulation, such as "kane".'
-        )
+        raise NotSupported(refusals.BOUNDS_OF_BODIES)
     layout = system.layout
     low, high, places = [], [], []
     for name, value in given.items():

@@ -22,6 +22,7 @@ from pendula.extensions import load_again
 from pendula.extras import needed
 from pendula.parallel.children import VARIABLE, safe_path
 from pendula.parallel.processes import Done, Processes, available_cores
+from pendula.studies import refusals
 from pendula.studies.batch import silent
 from pendula.studies.recipe import Part, Recipe, Task, Work
 from pendula.words import counted
@@ -175,10 +176,7 @@ def _pickled(recipe: Recipe) -> bytes:
     try:
         return pickle.dumps((recipe.extensions, pickle.dumps(recipe)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise NotSupported(
-            f"the study cannot be sent to other processes: {error}.\n"
-            "  Try: a function that is defined at the top level of a module."
-        ) from None
+        raise NotSupported(refusals.NOT_SENT, error=error) from None
 
 
 @dataclass

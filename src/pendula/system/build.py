@@ -22,6 +22,7 @@ from pendula.library.lookup import model_of
 from pendula.memory import without_collections
 from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
+from pendula.system import refusals
 from pendula.system.layout import State
 from pendula.system.loops import assembly
 from pendula.system.loops.mobility import Pose, independent_rows, mobility, regular_poses
@@ -100,10 +101,7 @@ def compile_alike(system: System, model: Model) -> System:
         return _recursive(model, symbolic_terms=system.symbolic_terms)
     if system.equations.written is not None:
         if model.laws:
-            raise NotSupported(
-                f"equations of {system.written} take inputs as numbers or expressions of t, and the law of "
-                f'"{next(iter(model.laws))}" depends on the state.\n  Try: the model itself.'
-            )
+            raise NotSupported(refusals.GIVEN_EQUATIONS_LAW, source=system.written, name=next(iter(model.laws)))
         return compile_system(system.equations.written.rewrite(model))
     return compile_system(model, system.formulation)
 
@@ -127,10 +125,7 @@ def _recursive(model: Model, *, symbolic_terms: bool = False) -> System:
     if system.layout.speeds and _solves_by_bodies(system):
         return system
     compile_system(model, DEFAULT)  # raises the error that explains it, if the model is wrong
-    raise NotSupported(
-        "the recursive engine finds no accelerations: only a loop holds a massless body, or a pose is singular.\n"
-        "  Try: the symbolic engine."
-    )
+    raise NotSupported(refusals.NO_ACCELERATIONS)
 
 
 def _solves_by_bodies(system: System) -> bool:

@@ -10,6 +10,7 @@ from pendula.equations.equations import Equations
 from pendula.errors import NotSupported
 from pendula.library.lookup import model_of
 from pendula.model.model import Model
+from pendula.system import refusals
 from pendula.system.build import compile_system
 from pendula.system.layout import State
 from pendula.system.loops import assembly
@@ -43,8 +44,7 @@ def refuse_written(system: System, who: str) -> None:
     """Raises NotSupported for equations that others wrote (``compile_equations``)."""
     if system.written:
         raise NotSupported(
-            f"{who} also draws on the model, with which the equations of {system.written} need not agree.\n"
-            f"  Try: {who} for the model itself; given equations support {', '.join(BY_EQUATIONS_ALONE[:4])}."
+            refusals.GIVEN_EQUATIONS, who=who, source=system.written, able=", ".join(BY_EQUATIONS_ALONE[:4])
         )
 
 

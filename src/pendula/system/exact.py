@@ -17,6 +17,7 @@ from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.translate import exact_numbers
 from pendula.errors import NotSupported
+from pendula.system import refusals
 from pendula.system.system import System
 
 _KEPT: WeakKeyDictionary[System, Equations] = WeakKeyDictionary()
@@ -43,15 +44,14 @@ def exact_equations(system: System) -> Equations:
 
 
 def _derived_again(own: Equations) -> Equations:
-    cause = "the equations contain rounded numbers, and no formulation derived them from the model"
     if own.written is not None:
-        raise NotSupported(cause)
+        raise NotSupported(refusals.ROUNDED_WRITTEN)
     with exact_numbers():
         found = derive(own.model, own.formulation)
     rounded = [float(drive.value) for drive in own.drives if se.sympify(drive.value).is_Number]
     exact = [float(drive.value) for drive in found.drives if se.sympify(drive.value).is_Number]
     if (found.q, found.v, found.u, found.p) != (own.q, own.v, own.u, own.p) or rounded != exact:
-        raise NotSupported(cause)
+        raise NotSupported(refusals.ROUNDED)
     return found
 
 

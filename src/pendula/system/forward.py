@@ -15,6 +15,7 @@ import numpy as np
 
 from pendula.errors import ComputationError, NotSupported, PendulaError, SingularPose, UsageError
 from pendula.system import kernels as kn
+from pendula.system import refusals
 from pendula.system.code.module import build_module
 from pendula.system.dynamics import first_coordinates
 from pendula.system.layout import Array
@@ -55,10 +56,7 @@ class ForwardDynamics:
 
     def __init__(self, system: System, parameters: Parameters = None) -> None:
         if system.inputs.over_time:
-            raise NotSupported(
-                "forward_dynamics does not follow the inputs of a run.\n"
-                "  Try: the system of the model, and write their values into the array inputs before each evaluation."
-            )
+            raise NotSupported(refusals.FORWARD_OVER_TIME)
         nq, nv = len(system.layout.coordinates), len(system.layout.speeds)
         vector = parameter_vector(system, parameters)
         self._layout, self._dynamics = system.layout, system.dynamics(vector)

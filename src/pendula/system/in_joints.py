@@ -22,6 +22,7 @@ from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.rows import state_rows
 
 if TYPE_CHECKING:
+    from pendula.refusals import Refusal
     from pendula.system.system import System
 
 
@@ -55,13 +56,10 @@ class InJoints:
         """A system of the same model in the joints' coordinates; the system itself if it already uses them."""
         return self._system if self._joint_system is None else self._joint_system()
 
-    def refuse_others(self, cause: str) -> None:
-        """Raises NotSupported, with its cause, if the system is in maximal coordinates."""
+    def refuse_others(self, refusal: Refusal) -> None:
+        """Raises NotSupported if the system is in maximal coordinates; ``needs_joints`` makes such refusals."""
         if self._joint_system is not None:
-            raise NotSupported(
-                f"{cause}.\n"
-                '  Try: compile_system(model, "lagrange") or another formulation in the coordinates of the joints.'
-            )
+            raise NotSupported(refusal)
 
     # -- states ---------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
 from pendula.errors import ComputationError, NotSupported, UsageError
 from pendula.model.model import Model
 from pendula.system import kernels as kn
+from pendula.system import refusals
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
@@ -167,7 +168,7 @@ class RecursiveSystem(System):
         The right-hand side reads [t, q, v, (work)] with eight numbers for each entry, and writes rates likewise.
         """
         if not self.runs_in_lanes:
-            raise NotSupported("dynamics_of_eight supports no loops, and nothing that depends on time or expressions")
+            raise NotSupported(refusals.EIGHT_LOOPS if self.model.closures else refusals.EIGHT_EXPRESSIONS)
         return in_lanes(self.dynamics(parameters), self.tables, self.numbers(parameters))
 
     # -- expressions to watch -------------------------------------------------------------------
@@ -446,7 +447,7 @@ class RecursiveSystem(System):
             True
         """
         if self.model.closures:
-            raise NotSupported("jacobian_dynamics does not support closed loops; use acceleration_jacobian")
+            raise NotSupported(refusals.RECURSIVE_JACOBIAN)
         nq, nv = len(self.layout.coordinates), len(self.layout.speeds)
         bound = self._bound_jacobian("qv", parameters)
         x = bound.state

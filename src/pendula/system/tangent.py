@@ -29,6 +29,7 @@ from pendula.numerics.compiled.records import Memory, reader, record_dtype
 from pendula.numerics.quick.independent import best_rows
 from pendula.numerics.solvers.linear import cholesky_solve
 from pendula.system import kernels as kn
+from pendula.system import refusals
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, State
@@ -130,7 +131,7 @@ def constrained_deviation_rates(out, inp, context):
 def deviation_callback(system: System, parameters: Parameters = None, along: Array | None = None) -> Callback:
     """The right-hand side of state and deviations, for one run of a symbolic system; see :func:`deviation_parts`."""
     if system.inputs.over_time:
-        raise NotSupported("deviations need inputs as numbers or expressions; those of this run are given over time")
+        raise NotSupported(refusals.DEVIATIONS_OVER_TIME)
     return deviation_parts(system, parameters, along)[0]
 
 
@@ -149,9 +150,7 @@ def deviation_parts(
     """
     eq = system.equations
     if eq.nodes:
-        raise NotSupported(
-            'deviations need the coordinates of the joints.\n  Try: compile_system(model, "kane"), or in_joints.system.'
-        )
+        raise NotSupported(refusals.DEVIATIONS_OF_BODIES)
     vector = parameter_vector(system, parameters)
     along = np.zeros((1, len(eq.p))) if along is None else along
     varied = np.flatnonzero(along.any(axis=0))
@@ -247,10 +246,7 @@ def initial_slopes(system: System, parameters: Array) -> tuple[Array, Array]:
             if joint.quaternion():
                 values |= dict(zip(joint.coordinate_names()[-4:], turn, strict=True))
             elif any(x.free_symbols for x in turn):
-                raise NotSupported(
-                    f'the initial rotation of joint "{name}" depends on parameters; its derivatives are known for a '
-                    "quaternion only.\n  Try: give the angles by their names."
-                )
+                raise NotSupported(refusals.START_ROTATION, joint=name)
         else:
             values[name] = _symbolic(given)
     found = [values.get(name, 0) for name in (*layout.coordinates, *layout.speeds)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.arguments import read_number, read_table
 from pendula.errors import NotSupported, UsageError
 from pendula.model.names import suggestion
@@ -31,10 +32,8 @@ def deviations(linear: LinearModel, reference: Mapping[str, float | str] | None 
     """
     system = linear.system
     if system is None or linear.displacements:
-        raise NotSupported(
-            "the coordinates of this linear model are not those of the mechanism, so it has no feedback law"
-        )
-    system.in_joints.refuse_others("a feedback law is written in the coordinates of the joints")
+        raise NotSupported(refusals.LAW_ALONE if system is None else refusals.LAW_SINGULAR)
+    system.in_joints.refuse_others(refusals.LAW_OF_BODIES)
     wanted = dict(read_table(reference, "reference"))
     for name, value in wanted.items():
         if not isinstance(value, str):
@@ -77,9 +76,7 @@ def _coordinate(
     j = layout.speeds.index(speed)
     turning = next((o for o in layout.orientations if o.speed <= j < o.speed + 3), None)
     if turning is None or np.any(at.v[turning.v]):
-        raise NotSupported(
-            f'there is no feedback law of "{coordinate}", which is no coordinate of the mechanism at rest'
-        )
+        raise NotSupported(refusals.LAW_ROTATING, coordinate=coordinate)
     own = layout.coordinates[turning.q]
     if any(name in wanted for name in own):
         raise UsageError(f"a reference of the orientation {turning.joint} is not supported: linearize about it instead")

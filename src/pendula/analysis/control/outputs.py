@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.arguments import available, read_name_or_names
 from pendula.equations.translate import translate
 from pendula.errors import NotSupported, UsageError
@@ -44,7 +45,8 @@ def output_rows(
             continue
         system = linear.system
         if system is None or linear.displacements:
-            raise NotSupported(f'"{name}" is no state of the linear model; {available(own)}')
+            refusal = refusals.OUTPUT_ALONE if system is None else refusals.OUTPUT_SINGULAR
+            raise NotSupported(refusal, name=name, available=available(own))
         point = _point_row(linear, system, name)
         row, units[name] = _expression_row(linear, system, name) if point is None else point
         found.append(row)
@@ -60,7 +62,7 @@ def _point_row(linear: LinearModel, system: System, name: str) -> tuple[Array, s
     which, axis = PARTS[ending]
     at, k = linear.at, system.layout.bodies.index(body)
     if np.any(at.v):
-        raise NotSupported(f'output "{name}": points are outputs about a state of rest only')
+        raise NotSupported(refusals.OUTPUT_MOVING, name=name)
     nv = len(system.layout.speeds)
     v = np.vstack([np.zeros(nv), np.eye(nv)])
     q = np.broadcast_to(at.q, (nv + 1, len(at.q)))

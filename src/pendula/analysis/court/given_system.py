@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.court.against import check_determined, random_points
 from pendula.analysis.court.given import Numbers, evaluate, read_given
 from pendula.equations.derive import DEFAULT, derive
@@ -61,10 +62,7 @@ def compile_equations(
     """
     model = model_of(model, "compile_equations")
     if model.closures:
-        raise NotSupported(
-            f"the model {model.name} has closed loops, and given equations as a system do not support them.\n"
-            "  Try: check_against, which compares accelerations."
-        )
+        raise NotSupported(refusals.GIVEN_LOOPS, model=model.name)
     return compile_system(_written(model, given, formulation))
 
 

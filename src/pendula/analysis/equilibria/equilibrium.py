@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.charts import balanced_nearby, is_singular
 from pendula.analysis.equilibria.families import find_directions, stationary_at
@@ -26,7 +27,6 @@ from pendula.system.parameters import Parameters, typical_steps
 from pendula.system.system import System, has_gaps
 from pendula.words import counted, readable, some
 
-NOT_AT_REST = "in maximal coordinates a steady motion leaves nothing at rest"
 BALANCED = 1e-8
 """unbalanced forces up to this, relative to :meth:`Balance.scale`, are rounding errors"""
 NEUTRAL = 1e-8
@@ -168,7 +168,7 @@ def equilibrium_at(
     balance = Balance.of(system, inputs, parameters)
     state = closed_state(system, at, balance.parameters)
     if rates:
-        system.in_joints.refuse_others(NOT_AT_REST)
+        system.in_joints.refuse_others(refusals.STEADY_BODIES)
         turning = read_turning(balance, rates, np.random.default_rng(0))
         state = State(0.0, state.q, turning.speeds(system, state.q), system.layout)
         balance = turning.seen_from(balance)
@@ -186,7 +186,7 @@ def equilibrium_at(
     share = float(np.abs(left).max(initial=0.0)) / balance.scale(state.q, state.v)
     if not share <= BALANCED:
         if np.any(state.v):
-            system.in_joints.refuse_others(NOT_AT_REST)
+            system.in_joints.refuse_others(refusals.STEADY_BODIES)
         remains = _largest_force(system, left, () if isinstance(at, State) or at is None else tuple(at))
         percent = f"{100 * share:.2g}" if share < 0.95 else f"{100 * share:.0f}"  # 100, not 1e+02
         raise NotAnEquilibrium(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.charts import (
     balanced_nearby,
@@ -195,7 +196,7 @@ def find_equilibria(
     balance = turning.seen_from(balance)
     v = turning.rates + turning.fixed + turning.spin
     if turning:
-        system.in_joints.refuse_others("in maximal coordinates a steady motion leaves nothing at rest")
+        system.in_joints.refuse_others(refusals.STEADY_BODIES)
     _refuse_time(system, balance, v)
     domain = domain_of(balance, box)
     count = _count(starts, len(joints.layout.speeds))
@@ -362,8 +363,7 @@ def lowest_equilibrium(
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
     """Raises UsageError if forces depend on time at one of a few poses."""
     if system.drives:
-        cause = "in maximal coordinates a prescribed motion leaves nothing at rest"
-        system.in_joints.refuse_others(cause)
+        system.in_joints.refuse_others(refusals.DRIVEN_BODIES)
     joints = balance.system
     start = joints.initial_state(balance.parameters)
     for shift in (0.0, 0.3):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.domain import is_cyclic
 from pendula.analysis.equilibria.find import Equilibria
@@ -66,10 +67,8 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
     joints = system.in_joints.system
     names = joints.layout.coordinates
     if len(names) > 2 or system.model.closures or joints.balls:
-        raise NotSupported(
-            f"a potential is drawn over one or two free coordinates, and this mechanism has {len(names)}"
-            f"{' in closed loops' if system.model.closures else ''}"
-        )
+        refusal = refusals.LANDSCAPE_OF_LOOPS if system.model.closures else refusals.LANDSCAPE_OF_MANY
+        raise NotSupported(refusal, freedoms=len(names))
     first = found[0] if len(found) else None
     balance = Balance.of(joints) if first is None else Balance(joints, first.inputs, first.parameters)
     rng = np.random.default_rng(0)
@@ -120,5 +119,5 @@ def _integrated(axes: tuple[Array, ...], forces: Array) -> Array:
     along_y = cumulative_simpson(forces[..., 1], x=y, axis=1, initial=0.0)
     one, other = -(along_x[:, :1] + along_y), -(along_y[:1, :] + along_x)
     if float(np.abs(one - other).max()) > CURL * max(float(np.ptp(one)), 1e-300):
-        raise NotSupported("the forces have no potential here, so there is none to draw")
+        raise NotSupported(refusals.NO_POTENTIAL)
     return np.asarray(one)

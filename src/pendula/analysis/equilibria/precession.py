@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, describe
 from pendula.analysis.equilibria.turning import Turning, rotation
@@ -111,7 +112,7 @@ def steady_precession(
         balance, v = top.motion(rate, spin)
         left = float(np.abs(balance.unbalanced(top.q, v)).max()) / balance.scale(top.q, v)
         if not left <= BALANCED:
-            raise NotSupported("this mechanism has no steady precession at this pose: other parts of it accelerate")
+            raise NotSupported(refusals.NO_PRECESSION)
         motions.append(describe(balance, top.q, v, left, ("slow", "fast")[k]))
     return Precession(tilt, spin, rates, tuple(motions))
 
@@ -148,10 +149,7 @@ class _Top:
             v1[k : k + 3], v2[k : k + 3] = rotation(q[at : at + 4]).T @ a, b
             return cls(balance, q, v1, v2, True, float(np.cos(tilt)))
         if not (turn.coordinate and spin.coordinate):
-            raise NotSupported(
-                "steady precession needs Euler angles about the vertical first and the body's own axis last.\n"
-                '  Try: euler = "zxz" if both are z, or a quaternion.'
-            )
+            raise NotSupported(refusals.PRECESSION_ANGLES)
         signs = [np.sign(np.array(s.axis) @ x) for s, x in ((turn, up), (spin, own))]
         v1[system.layout.speeds.index(f"{turn.coordinate}_dot")] = signs[0] * _sense(system, turn)
         v2[system.layout.speeds.index(f"{spin.coordinate}_dot")] = signs[1] * _sense(system, spin)
@@ -211,10 +209,7 @@ def _pair(system: System, balance: Balance, body: str | None) -> tuple[Symmetry,
         raise UsageError(f"several bodies can precess: {', '.join(names)}; name one of them as body")
     if not pairs:
         what = f'body "{body}"' if body is not None else "no body"
-        raise NotSupported(
-            f"{what} {'can' if body is None else 'cannot'} precess steadily: this needs a body of revolution alone on "
-            "a ball joint, with its mass centre on its axis."
-        )
+        raise NotSupported(refusals.NO_TOP, what=what, can="can" if body is None else "cannot")
     if len(pairs) > 1:  # without gravity any direction may be called vertical
         pairs = [p for p in pairs if p[0].direction == "z"] or pairs
     return pairs[0]

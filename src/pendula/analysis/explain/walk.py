@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.symmetry.geometry import Geometry, turned_by
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND
@@ -113,4 +114,4 @@ def _step(joint: TreeJoint, here: Frame, step: Any, values: Mapping[str, float],
         case TurnBall(chart, coordinates=names):
             turn = to_quaternion(chart, [values[name] for name in names])
             return Frame(here.R @ matrix_of(turn), here.r)
-    raise NotSupported(f'joint "{joint.name}": a step of type {type(step).__name__} cannot be explained')
+    raise NotSupported(refusals.STEP_UNEXPLAINED, joint=joint.name, step=type(step).__name__)

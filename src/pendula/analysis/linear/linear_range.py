@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import modes, values_of
@@ -187,7 +188,7 @@ def _length(moves: Array, M: Array) -> Array:
 def _direction(linear: LinearModel, direction: Any, damped: bool) -> tuple[Array, Array, str, float | None]:
     """Initial displacement and speed, a description of them, and a period."""
     if np.any(linear.at.v) and linear.N.shape[0] != linear.N.shape[1]:
-        raise NotSupported("steady motions with quaternions are not compared; use Euler angles")
+        raise NotSupported(refusals.RANGE_OF_SPINS)
     found = modes(linear, damped=damped)
     slowest = next((m.period for m in found.modes if m.period is not None), None)
     if isinstance(direction, (int, np.integer)) and not isinstance(direction, bool):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.driven.periods import symbolic
 from pendula.analysis.linear.linearize import Point, chosen_speeds, linearize
 from pendula.analysis.linear.model import LinearModel, Motions
@@ -75,8 +76,7 @@ def linearize_motions(
     still = held_system(given, held)
     model = linearize(still, at, inputs=inputs, parameters=vector)
     if model.chart or np.any(model.at.v):
-        what = "the coordinates are singular there" if model.chart else "this is a steady motion"
-        raise NotSupported(f"prescribed motions as inputs need an equilibrium in regular coordinates, and {what}")
+        raise NotSupported(refusals.MOTIONS_SINGULAR if model.chart else refusals.MOTIONS_STEADY)
     return replace(model, motions=_motions(still, model, held))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.driven.periods import find_period, symbolic
 from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.analysis.linear.linearize import Point
@@ -119,7 +120,7 @@ def lowest_of(system: AnySystem, vector: Array) -> Mapping[str, float]:
     """
     found: Any = lowest_equilibrium(system, parameters=vector)
     if found is None:
-        raise NotSupported("there is no equilibrium about which the motion could be small")
+        raise NotSupported(refusals.NO_REST)
     return {name: float(found[name]) for name in found.layout.coordinates}
 
 
@@ -130,14 +131,11 @@ def _first_harmonic(names: tuple[str, ...], moved: Array) -> tuple[dict[str, flo
     largest = sizes[int(np.argmax(np.abs(sizes)))]
     amplitude = float(np.abs(largest))
     if amplitude <= SMALLEST * float(np.abs(moved).max(initial=0.0)):
-        raise NotSupported("the prescribed motions have no part that oscillates once per period")
+        raise NotSupported(refusals.NO_OSCILLATION)
     shares = sizes / largest
     if np.abs(shares.imag).max() > SMALLEST:
         late = [n for n, x in zip(names, shares, strict=True) if abs(x.imag) > SMALLEST]
-        raise NotSupported(
-            f"the prescribed motions have different phases ({', '.join(late)}), and a harmonic input has one.\n"
-            "  Try: harmonic_response(linearize_motions(...), name) for one motion at a time."
-        )
+        raise NotSupported(refusals.PHASES, late=", ".join(late))
     left = moved - moved.mean(axis=0) - np.real(np.outer(np.conj(wave), sizes))
     kept = {n: float(x) for n, x in zip(names, shares.real, strict=True) if abs(x) > SMALLEST}
     return kept, amplitude, float(np.abs(left).max() / amplitude)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.modes.eigenmodes import OSCILLATION, Mode
 from pendula.analysis.modes.modes import Modes
@@ -226,10 +227,7 @@ def _on_constraints(system: System, linear: LinearModel, moved: Array) -> tuple[
 def system_behind(linear: LinearModel) -> System:
     """The system of a linear model, whose coordinates must be those of the model."""
     if linear.displacements:
-        raise NotSupported(
-            f"the coordinates of the system are singular at this point: {linear.displacements}.\n"
-            '  Try: compile_system(model, "maximal"), whose coordinates are regular.'
-        )
+        raise NotSupported(refusals.SINGULAR_MODES, where=linear.displacements)
     if linear.system is None:
         raise UsageError("this needs the system of the linear model; linearize(system, ...) keeps it")
     return linear.system

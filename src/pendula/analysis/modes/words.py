@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.modes import eigenmodes
 from pendula.errors import NotSupported
 
@@ -148,7 +149,7 @@ def _what(mode: Mode, unit: str) -> str:
             return f"{head} is an oscillation that grows: {s.imag:.6g} rad/{unit}, {growth}"
         case eigenmodes.DECAY:
             return f"{head} decays without oscillating, to 1/e in {-1 / s.real:.4g} {unit}"
-    raise NotSupported(f'there are no words for a mode of the kind "{mode.kind}"')
+    raise NotSupported(refusals.MODE_KIND, kind=mode.kind)
 
 
 def _cycles(value: float | None, unit: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.symmetry.geometry import Geometry, cross
 from pendula.equations.equations import drive_definitions
 from pendula.equations.formulations.projection import ProjectionDerivation
@@ -127,11 +128,8 @@ def projection_matrices(
     given = system_of(system, "projection_matrices")
     refuse_written(given, "projection_matrices")
     if given.model.closures:
-        raise NotSupported(
-            "matrices of the projection method are for trees, and this mechanism has closed loops.\n"
-            "  Try: reactions(run), which gives the forces in all joints."
-        )
-    refuse_rotors(given.model, "projection_matrices")
+        raise NotSupported(refusals.PROJECTION_OF_LOOPS)
+    refuse_rotors(given.model, refusals.PROJECTION_OF_ROTORS)
     joints = given.in_joints.system
     vector = parameter_vector(joints, parameters)
     state = _state(given, joints, at, t, vector)

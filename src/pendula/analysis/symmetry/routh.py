@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pendula.analysis import refusals
 from pendula.analysis.symmetry.find import find_symmetries
 from pendula.arguments import available, read_names
 from pendula.equations.cyclic.routh import momentum_name, routh_equations
@@ -152,7 +153,7 @@ def routh(
     """
     found = system_of(system, "routh")
     found.inputs.refuse_over_time("routh")
-    found.in_joints.refuse_others("Routh's reduction needs the coordinates of the joints")
+    found.in_joints.refuse_others(refusals.ROUTH_OF_BODIES)
     cyclic = [s.coordinate for s in find_symmetries(found.model) if s.coordinate]
     names = tuple(cyclic) if ignore is None else read_names(ignore, "ignore")
     for name in names:
@@ -160,10 +161,7 @@ def routh(
             known = ", ".join(cyclic) or "none"
             raise UsageError(f'routh: "{name}" is not a cyclic coordinate; those are: {known}')
     if not names:
-        raise NotSupported(
-            "no coordinate of this mechanism is cyclic, so there is none to ignore.\n"
-            "  Try: Euler angles about the vertical first and the body's own axis last, instead of a quaternion."
-        )
+        raise NotSupported(refusals.NOT_CYCLIC)
     state = found.initial_state() if at is None else at
     layout = found.layout
     c = [layout.speeds.index(f"{name}_dot") for name in names]
@@ -187,7 +185,7 @@ def _reduced_model(system: System, names: Sequence[str], values: Mapping[str, fl
     model = system.model
     taken = [momentum_name(n) for n in names if momentum_name(n) in (*model.parameters, *model.inputs)]
     if taken:
-        raise NotSupported(f'the model uses the name "{taken[0]}", which the momentum needs; rename it')
+        raise NotSupported(refusals.NAME_TAKEN, name=taken[0])
     gone = {*names, *(f"{name}_dot" for name in names)}
     initial = {name: x for name, x in model.initial.items() if name not in gone}
     return model.with_changes(

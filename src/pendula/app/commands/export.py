@@ -112,7 +112,7 @@ def import_command(
     try:
         found = load_robot(file, **options)
     except NotSupported as error:
-        raise NotSupported(f"{error}\n  On the command line: --without KIND.") from None
+        raise error.with_advice("On the command line: --without KIND.") from None
     if path is not None:
         save(found.model, path)
     if as_json:

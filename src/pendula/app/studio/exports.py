@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pendula.app import refusals
 from pendula.app.studio.asking import Options, asked_model
 from pendula.app.studio.folder import plain_name
 from pendula.app.studio.work import Job
@@ -112,7 +113,7 @@ def _pictured(of: str, job: Job) -> tuple[Any, str]:
 
         asked, chosen = analyses.chosen_point(job)
         return linearize(asked.system, chosen.point), asked.model.name
-    raise NotSupported(f"results of the kind {of} have no picture")
+    raise NotSupported(refusals.NO_PICTURE, kind=of)
 
 
 def data(job: Job) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import symengine as se
 
+from pendula.equations import refusals
 from pendula.equations.equations import Equations, Rows
 from pendula.equations.matrix import entries
 from pendula.equations.tape import Expr, substituted
@@ -97,8 +98,10 @@ def routh_equations(eq: Equations, cyclic: Sequence[str], model: Model, *, follo
         model: the mechanism with a parameter ``p_phi`` for every cyclic coordinate ``phi``.
         follow: keep the cyclic coordinates in q, with their rates but without speeds.
     """
-    if eq.loop_rows or eq.nodes or eq.drives:
-        raise NotSupported("Routh's reduction needs the joints' coordinates, and neither loops nor prescribed motions")
+    if eq.loop_rows or eq.nodes:
+        raise NotSupported(refusals.ROUTH_OF_LOOPS)
+    if eq.drives:
+        raise NotSupported(refusals.ROUTH_OF_MOTIONS)
     split = _Split.of(eq, cyclic)
     zero = split.zero
     still, moving = _by_speeds(split.definitions, eq.v)

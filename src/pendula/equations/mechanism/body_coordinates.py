@@ -16,6 +16,7 @@ from typing import Any, assert_never, final
 
 import symengine as se
 
+from pendula.equations import refusals
 from pendula.equations import vectors as vec
 from pendula.equations.closures import is_flat
 from pendula.equations.equations import drive_definitions
@@ -166,11 +167,7 @@ class BodyCoordinates(Mechanism):
         """Raises NotSupported for an angle measured from ground whose parent has the coordinates of a body in space."""
         for link in self.links:
             if link.absolute_turn is not None and link.parent >= 0 and not self.flats[link.parent]:
-                raise NotSupported(
-                    f'joint "{link.joint.name}": in maximal coordinates an angle measured from ground needs a parent '
-                    f'in planar motion, and "{link.joint.parent.body}" moves along z.\n'
-                    '  Try: measured_from = "parent", or a formulation in coordinates of the joints, such as "kane".'
-                )
+                raise NotSupported(refusals.ABSOLUTE_IN_SPACE, joint=link.joint.name, parent=link.joint.parent.body)
 
     def _name(self, body: str, endings: Sequence[str]) -> str:
         """A prefix for the names of a body's coordinates that no name of the model uses."""
@@ -258,15 +255,9 @@ class BodyCoordinates(Mechanism):
         """The joint's free coordinates become coordinates of the mechanism."""
         joint = link.joint
         if joint.quaternion() and joint.armature:
-            raise NotSupported(
-                f'joint "{joint.name}": maximal coordinates do not support the armature of a joint with a quaternion; '
-                "use another formulation, or Euler angles"
-            )
+            raise NotSupported(refusals.QUATERNION_ARMATURE, joint=joint.name)
         if joint.quaternion():
-            raise NotSupported(
-                f'joint "{joint.name}": maximal coordinates cannot use the quaternion of joint type "{joint.type}" as '
-                "a coordinate; use another formulation, or Euler angles"
-            )
+            raise NotSupported(refusals.JOINT_QUATERNION, joint=joint.name, type=joint.type)
         prescribed = joint.prescribed()
         kept = [c for c in joint.coordinates() if c.name not in prescribed]
         symbols = [self._add(c.name, c.kind, joint.name) for c in kept]

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 import symengine as se
 
+from pendula.equations import refusals
 from pendula.equations import vectors as vec
 from pendula.equations.mechanism.parts import Drive, Link, Pose, Quaternion, Rotor, Shift, Step, Turn
 from pendula.equations.orientation.symbols import TurnBall, chart_rates, turn_ball
@@ -25,6 +26,7 @@ from pendula.model.expressions.expression import Expression, parse
 from pendula.model.joints import Coordinate, Rotation, Side, TreeJoint
 from pendula.model.joints import steps as template
 from pendula.model.model import Model
+from pendula.refusals import Refusal
 
 _parse = lru_cache(maxsize=20_000)(parse)
 
@@ -311,10 +313,7 @@ class Mechanism(ABC):
                 own["t"] = clock.position
             names = {n: own[n] if n in own else self.constants.get(n) for n in expression.names}
             if unknown := sorted(n for n, x in names.items() if x is None):
-                raise NotSupported(
-                    f'joint "{joint.name}": the template of joint type "{joint.type}" uses "{unknown[0]}", which is '
-                    "neither a parameter nor a coordinate of the joint"
-                )
+                raise NotSupported(refusals.UNKNOWN_NAME, joint=joint.name, type=joint.type, unknown=unknown[0])
             return translate(expression, names)
 
         steps: list[Step] = []
@@ -339,9 +338,7 @@ class Mechanism(ABC):
         if slides:
             steps.append(_shift(vec.add(*slides)))
         if len(steps) > 1 and any(isinstance(step, Turn) and step.absolute for step in steps):
-            raise NotSupported(
-                f'joint "{joint.name}": in joint type "{joint.type}" a turn measured from ground must be the only step'
-            )
+            raise NotSupported(refusals.TURN_FROM_GROUND, joint=joint.name, type=joint.type)
         return tuple(steps)
 
     # -- poses ----------------------------------------------------------------------------------
@@ -393,14 +390,11 @@ class Mechanism(ABC):
         return vec.add(pose.r, vec.times(pose.R, place))
 
 
-def refuse_rotors(model: Model, what: str) -> None:
+def refuse_rotors(model: Model, refusal: Refusal) -> None:
     """Raises NotSupported if a joint has armature, for parts of the package that consider bodies alone."""
     for joint in model.tree:
         if joint.armature:
-            raise NotSupported(
-                f'joint "{joint.name}" has armature, and {what} considers bodies without rotors.\n'
-                "  Try: a model without armature for this, or derive(model) for its equations."
-            )
+            raise NotSupported(refusal, joint=joint.name)
 
 
 def _unless_zero(vector: vec.Vector) -> tuple[Shift, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import symengine as se
 from symengine.lib import symengine_wrapper as wrapper
 
+from pendula.equations import refusals
 from pendula.equations.translate import function_name
 from pendula.errors import NotSupported
 from pendula.model.expressions.functions import FUNCTIONS, Column
@@ -48,7 +49,7 @@ class Language:
     def function(self, name: str) -> str:
         """A function of the expression language; raises NotSupported if the language has none."""
         if name not in SPELLED:
-            raise NotSupported(f"there is no {self.title} for the function {name}")
+            raise NotSupported(refusals.NO_SPELLING, language=self.title, name=name)
         return self.prefix + self.renamed.get(name, SPELLED[name])
 
 
@@ -197,6 +198,6 @@ def _condition(e: Any, language: Language) -> str:
         return language.negation.format(_condition(e.args[0], language))
     sign = {"StrictLessThan": "<", "LessThan": "<="}.get(type(e).__name__)
     if sign is None:
-        raise NotSupported(f"there is no {language.title} for the condition {e}")
+        raise NotSupported(refusals.NO_CONDITION, language=language.title, condition=e)
     a, b = (_write(x, language)[0] for x in e.args)
     return f"({a} {sign} {b})"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pendula.equations import refusals
 from pendula.equations.equations import Equations
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.names import GREEK
@@ -24,10 +25,7 @@ def write_latex(eq: Equations) -> str:
     """
     operations = count(eq).operations_shared
     if operations > MOST_OPERATIONS:
-        raise NotSupported(
-            f"equations with {operations} operations are too long for LaTeX.\n"
-            "  Try: the formats text, python, c or json; fewer bodies; the formulation maximal, which is short."
-        )
+        raise NotSupported(refusals.LONG_LATEX, operations=operations)
     formulas = Formulas(eq, LATEX)
     lines = [f"% {eq.model.name}: equations of motion by {eq.formulation}"]
     lines += [f"% v = ({', '.join(map(str, eq.v))})"]

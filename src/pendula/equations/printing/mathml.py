@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from pendula.equations import refusals
 from pendula.equations.equations import Equations
 from pendula.equations.printing.counts import count
 from pendula.equations.printing.names import GREEK
@@ -38,10 +39,7 @@ def write_mathml(eq: Equations) -> tuple[Formula, ...]:
     """
     operations = count(eq).operations_shared
     if operations > MOST_OPERATIONS:
-        raise NotSupported(
-            f"equations with {operations} operations are too long to read on a page.\n"
-            '  Try: print_equations(equations, "text"), or "python", "c", "json".'
-        )
+        raise NotSupported(refusals.LONG_PAGE, operations=operations)
     formulas = Formulas(eq, MATHML)
     found = [Formula("equations of motion", formula(MATHML.listed([formulas.law(), formulas.speeds()])))]
     found += [Formula(words, formula(MATHML.relation(left, "=", right))) for words, left, right in formulas.equations()]

@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
+from pendula.equations import refusals
 from pendula.equations.derive import derive
 from pendula.equations.equations import PARTS, Equations, displacement_name
 from pendula.equations.matrix import entries
@@ -73,18 +74,13 @@ def linearize_symbolic(
     eq = derive(model, "lagrange")  # whose equations are the shortest to read
     freedoms = len(eq.v) - eq.loop_rows
     if freedoms > MOST_FREEDOMS:
-        raise NotSupported(
-            f"symbolic linear models support up to {MOST_FREEDOMS} degrees of freedom, this one has {freedoms}"
-        )
+        raise NotSupported(refusals.SYMBOLIC_FREEDOMS, most=MOST_FREEDOMS, freedoms=freedoms)
     if hasattr(at, "state"):  # an equilibrium
         at = {name: x for name, x in at.state.as_dict().items() if x}
     try:
         found = within(seconds, lambda: _Builder(eq).build(at or {}))
     except OutOfTime:
-        raise NotSupported(
-            f"the symbolic linear model of {model.name} was not found within {seconds:g} s: its "
-            "expressions are too long to read.\n  Try: linearize(...), which gives it in numbers."
-        ) from None
+        raise NotSupported(refusals.SYMBOLIC_TIME, model=model.name, seconds=seconds) from None
     return replace(found, seconds=seconds)
 
 
@@ -109,10 +105,7 @@ class _Builder:
         eq, reader = self.eq, self.reader
         point = reader.point(at)
         if (eq.G or eq.quaternions) and any(point[v] != 0 for v in self.v):
-            what = "closed loops" if eq.G else "quaternions"
-            raise NotSupported(
-                f"symbolic linear models of steady motion do not support {what}.\n  Try: linearize(...)."
-            )
+            raise NotSupported(refusals.STEADY_LOOPS if eq.G else refusals.STEADY_QUATERNIONS)
         f = sp.Matrix([sum(map(self._form, row), sp.Integer(0)) for row in zip(*eq.parts.free.values(), strict=True)])
         _refuse_kinks(f, point)
         n, rows = len(self.v), eq.loop_rows
@@ -316,7 +309,4 @@ def _refuse_kinks(f: sp.Matrix, values: Mapping[Any, Any]) -> None:
     edges += [x.lhs - x.rhs for x in f.atoms(Relational)]
     for edge in edges:
         if edge.free_symbols & set(values) and sp.simplify(edge.subs(values, simultaneous=True)) == 0:
-            raise NotSupported(
-                f"the forces have a kink or a jump at this point, where {edge} is zero: no linear model exists "
-                "there.\n  Try: a smooth expression, such as tanh(x/0.01) for sign(x), or simulate the motion."
-            )
+            raise NotSupported(refusals.KINK_AT_POINT, edge=edge)

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from pendula.equations import refusals
 from pendula.errors import NotSupported, UsageError
 
 MOST_WRITTEN = 400
@@ -42,10 +43,7 @@ def stability_conditions(
     if damped:
         return _listed(hurwitz([sp.together(x / lead) for x in coefficients]))
     if n > 2:
-        raise NotSupported(
-            f"symbolic conditions without damping need a symmetric stiffness beyond two degrees of freedom, and this "
-            f"model has {n}"
-        )
+        raise NotSupported(refusals.UNDAMPED_CONDITIONS, freedoms=n)
     must = [sp.together(x / lead) for x in coefficients[2::2]]
     if n == 2:  # squares of frequencies are real
         apart = sp.together(must[0] ** 2 - 4 * must[1])
@@ -106,9 +104,7 @@ def hurwitz(a: list[Any]) -> list[Any]:
     """
     degree = len(a) - 1
     if degree > 6:
-        raise NotSupported(
-            f"symbolic conditions with damping support up to three degrees of freedom, this model has {degree // 2}"
-        )
+        raise NotSupported(refusals.DAMPED_CONDITIONS, freedoms=degree // 2)
 
     def entry(i: int, j: int) -> Any:
         k = 2 * (j + 1) - (i + 1)

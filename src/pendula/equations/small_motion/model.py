@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 
+from pendula.equations import refusals
 from pendula.equations.small_motion.conditions import damping_sentence, stability_conditions, stiff_coordinates
 from pendula.equations.small_motion.terms import ToldEquation
 from pendula.equations.time_limit import OutOfTime, within
@@ -185,11 +186,7 @@ class SymbolicModel:
         except NotSupported as error:
             return error
         except OutOfTime:
-            return NotSupported(
-                f"the {what} was left out: it was not found within {seconds:.3g} s.\n"
-                "  Try: numbers for parameters that need not stay symbols, a longer time (seconds=...), or "
-                "linearize(...), which works in numbers."
-            )
+            return NotSupported(refusals.LEFT_OUT, what=what, seconds=seconds)
 
 
 def in_comments(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import symengine as se
 
 from pendula.arguments import available
+from pendula.equations import refusals
 from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.mechanism.mechanism import refuse_rotors
@@ -168,7 +169,7 @@ class _Run:
     def __init__(self, eq: Equations, seconds: float) -> None:
         import sympy  # noqa: F401  its import is no part of the first stage's time
 
-        refuse_rotors(eq.model, "the derivation in stages")
+        refuse_rotors(eq.model, refusals.STAGES_OF_ROTORS)
         self.eq, self.derivation = eq, Derivation(eq)
         self.surface = self.derivation.charts.surface
         self.until = time.monotonic() + seconds

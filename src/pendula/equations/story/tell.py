@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
+from pendula.equations import refusals
 from pendula.equations.derive import DEFAULT
 from pendula.equations.formulations.registry import formulation_named
 from pendula.equations.mechanism.mechanism import refuse_rotors
@@ -63,13 +64,10 @@ def tell(model: Model, formulation: str = DEFAULT) -> Story:
     make = getattr(chosen, "derivation", None)
     teller = TELLERS.get(formulation)
     if teller is None or make is None:
-        raise NotSupported(
-            f'the derivation by "{formulation}" cannot be explained: it keeps no intermediate results.\n'
-            f"  Try: {', '.join(TOLD)}."
-        )
-    refuse_rotors(model, "the story of a derivation")
+        raise NotSupported(refusals.NO_STORY, formulation=formulation, told=", ".join(TOLD))
+    refuse_rotors(model, refusals.STORY_OF_ROTORS)
     if coupled := [j.name for j in model.closures if not j.has_sides]:
-        raise NotSupported(f'joint "{coupled[0]}": derivations with couplings of coordinates cannot be explained yet')
+        raise NotSupported(refusals.STORY_OF_COUPLINGS, joint=coupled[0])
     derivation = make(model)
     equations = derivation.equations()
     telling = Telling(derivation.m, equations)

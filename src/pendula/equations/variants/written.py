@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import symengine as se
 
+from pendula.equations import refusals
 from pendula.equations.equations import PARTS, Equations, Rows, Written
 from pendula.equations.tape import Expr, Tape, is_zero
 from pendula.equations.translate import translate
@@ -223,11 +224,7 @@ class WrittenRows:
                     reach |= self.tape.reach(symbol)
             found = [name for name, bit in bits.items() if reach & bit]
             if found:
-                raise NotSupported(
-                    f"{self.given.source}: row {k}: the factors of the accelerations depend on {found[0]}; a system "
-                    "needs a mass matrix that depends on time, coordinates and parameters only.\n"
-                    "  Try: check_against, which compares accelerations."
-                )
+                raise NotSupported(refusals.FACTORS_OF_SPEEDS, source=self.given.source, row=k, name=found[0])
 
     def positive(self, A: list[list[Expr]], b: list[Expr], samples: list[Array]) -> tuple[list[list[Expr]], list[Expr]]:
         """A and b with A symmetric and positive definite: as they are, negated, or multiplied by A^T."""

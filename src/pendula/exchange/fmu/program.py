@@ -15,6 +15,7 @@ from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.equations.printing.programs.c import SOLVE
 from pendula.errors import NotSupported
+from pendula.exchange import refusals
 from pendula.exchange.blocks import Blocks, blocks_of
 from pendula.exchange.fmu.undetermined import undetermined_outputs
 from pendula.exchange.fmu.variables import Output, Variable, outputs_of, start_expressions, variables_of
@@ -77,10 +78,7 @@ def _equations(model: Model, formulation: str | None) -> tuple[Equations, tuple[
     """The equations, by Newton and Euler if reactions are cheap, and what is left out."""
     count = len(model.speeds)
     if count > MOST_SPEEDS:
-        raise NotSupported(
-            f"an FMU holds up to {MOST_SPEEDS} speeds, and {model.name} has {count}: the recursion over bodies, which "
-            "moves larger mechanisms, has no C.\n  Try: a model with fewer bodies."
-        )
+        raise NotSupported(refusals.FMU_SPEEDS, most=MOST_SPEEDS, model=model.name, speeds=count)
     if formulation is not None:
         return derive(model, formulation), ()
     if count <= MOST_WITH_REACTIONS:
@@ -101,10 +99,7 @@ def _generated(eq: Equations, blocks: Blocks, outputs: Sequence[Output], variabl
     dynamics = [*at["M"], *at["f"], *at["qdot"], *at["G"], *at["c"]]
     count = low.program.count(dynamics)
     if count > MOST_OPERATIONS:
-        raise NotSupported(
-            f"an FMU holds equations of up to {MOST_OPERATIONS} operations; those of {eq.model.name} have {count}.\n"
-            "  Try: absolute angles, another formulation, or fewer bodies."
-        )
+        raise NotSupported(refusals.FMU_OPERATIONS, most=MOST_OPERATIONS, model=eq.model.name, operations=count)
     script.add("dynamics", dynamics, inputs=inputs)
     script.add("constraints", [*at["g"][: eq.loop_rows], *at["G"], *at["b"], *at["M"]], inputs=inputs)
     script.add("rates", at["qdot"], inputs=inputs)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pendula.arguments import available
 from pendula.errors import ModelError, NotSupported, UsageError
+from pendula.exchange.robots import refusals
 from pendula.model.joints import JOINTS, TreeJoint
 from pendula.model.model import Model
 from pendula.model.names import cleaned_label, cleaned_name
@@ -107,10 +108,7 @@ class Draft:
         """
         assert kind in known, f"{kind} is not among the kinds that can be left out"
         if kind not in self.without:
-            raise NotSupported(
-                f"{self.source}: {what}, which a model cannot hold, and the motion depends on it.\n"
-                f'  Try: without=("{kind}",), which leaves it out.'
-            )
+            raise NotSupported(refusals.NO_COUNTERPART, source=self.source, what=what, kind=kind)
         self.note(f"left out, as asked: {what}")
 
     # -- names ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.exchange.robots import refusals
 from pendula.exchange.robots.frames import Array, quaternion_matrix
 from pendula.model.bodies import GROUND
 from pendula.model.expressions.expression import parse
@@ -17,6 +18,7 @@ from pendula.model.joints import TreeJoint
 from pendula.model.joints.steps import Shift, Slide, Turn, TurnBall
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
+from pendula.refusals import Refusal
 from pendula.system.orientation.rotations import about
 
 FAR = 1e6
@@ -60,9 +62,9 @@ class NumericTree:
         self.model, self.format = model, format
         self.values = model.parameter_values
 
-    def refuse(self, element: str, what: str) -> NotSupported:
+    def refuse(self, refusal: Refusal, element: str, **found: object) -> NotSupported:
         """The error for something that the format cannot hold."""
-        return NotSupported(f"{element}: {what}, which {self.format} cannot hold")
+        return NotSupported(refusal, element=element, format=self.format, **found)
 
     def forces(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         """Every force with its name for messages and its fields."""
@@ -75,12 +77,12 @@ class NumericTree:
         try:
             return float(parse(value).evaluate(self.values))
         except (ExpressionError, KeyError):
-            raise self.refuse(element, f'{field} is "{value}", an expression') from None
+            raise self.refuse(refusals.EXPRESSION, element, field=field, value=value) from None
 
     def limits(self, fields: dict[str, Any], element: str) -> tuple[str, tuple[float, float]]:
         """The coordinate of a joint limit and its range; an end without a stop is far away."""
         if self.model.joint(fields["joint"]).quaternion():
-            raise self.refuse(element, "it limits a coordinate of a free joint")
+            raise self.refuse(refusals.LIMIT_OF_FREE, element)
         name = fields.get("coordinate") or self.model.joint(fields["joint"]).coordinate_names()[0]
         ends = [
             otherwise if fields[end] is None else self.number(fields[end], element, end)
@@ -117,7 +119,7 @@ class NumericTree:
         """The elementary motions of a joint, in order."""
         element, names = f'joint "{joint.name}"', joint.coordinate_names()
         if joint.motion:
-            raise self.refuse(element, "its motion is prescribed")
+            raise self.refuse(refusals.PRESCRIBED, element)
         armature = dict.fromkeys((s.name for s in joint.speeds()), 0.0)
         for speed, value in zip(joint.speeds(), joint.armature, strict=False):
             armature[speed.name] = self.number(value, element, "armature")
@@ -126,22 +128,22 @@ class NumericTree:
             match step:
                 case Turn(axis, angle, absolute):
                     if absolute:
-                        raise self.refuse(element, 'it has measured_from = "ground" instead of "parent"')
+                        raise self.refuse(refusals.FROM_GROUND, element)
                     amount, kind = str(angle), "hinge"
                 case Slide(axis, distance):
                     amount, kind = str(distance), "slide"
                 case TurnBall(chart=chart, axes=axes):
                     if (chart.count, axes) != (4, "body"):
-                        raise self.refuse(element, "its orientation has other coordinates than a quaternion")
+                        raise self.refuse(refusals.ANGLES, element)
                     speeds = [s.name for s in joint.speeds()[-3:]]
                     found.append(Move("ball", np.zeros(3), joint.name, armature[speeds[0]]))
                     continue
                 case Shift():
-                    raise self.refuse(element, "its motion is given by expressions")
+                    raise self.refuse(refusals.STEPS_BY_EXPRESSION, element)
                 case _:
-                    raise self.refuse(element, f"it has a step of type {type(step).__name__}")
+                    raise self.refuse(refusals.STEP, element, step=type(step).__name__)
             if amount not in names:
-                raise self.refuse(element, f'it moves by "{amount}"')
+                raise self.refuse(refusals.AMOUNT, element, amount=amount)
             found.append(Move(kind, self.direction(axis, element), amount, armature[f"{amount}_dot"]))
         return found
 

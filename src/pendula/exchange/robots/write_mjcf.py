@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from pendula.exchange.robots import refusals
 from pendula.exchange.robots.frames import matrix_quaternion
 from pendula.exchange.robots.tree import Move, NumericTree, Place, solids, texts
 from pendula.formats import Content
@@ -82,7 +83,7 @@ class _Writer:
         carried = tree.children[body.name]
         same = np.allclose(start.r, 0, atol=1e-14) and np.allclose(start.R, np.eye(3), atol=1e-14)
         if before and not same:
-            raise tree.refuse(f'body "{joint.parent.body}"', "it has no mass, and no body with the same axes follows")
+            raise tree.refuse(refusals.MJCF_MASSLESS_END, f'body "{joint.parent.body}"')
         mass, com, inertia = tree.mass(body)
         if mass == 0 and (before or moves) and len(carried) == 1 and tree.moves(carried[0]):
             self._body(carried[0], above, at @ start, [*before, *moves])
@@ -91,7 +92,7 @@ class _Writer:
         found = self.bodies[body.name] = ElementTree.SubElement(above, "body", {"name": body.name, **_pose(place)})
         moving = [*before, *moves]
         if moving and mass == 0:
-            raise tree.refuse(f'body "{body.name}"', "it moves and has no mass")
+            raise tree.refuse(refusals.MJCF_MASSLESS, f'body "{body.name}"')
         self._joints(found, joint, moving, place, element)
         if mass:
             self._inertial(found, body.name, mass, com, inertia)
@@ -109,10 +110,10 @@ class _Writer:
         kinds = [move.kind for move, _ in moving]
         if kinds == FREE and joint.type == "free":
             if joint.parent.body != GROUND or not np.allclose(place.r, 0) or not np.allclose(place.R, np.eye(3)):
-                raise self.tree.refuse(element, "it is a free joint that does not start at the origin of ground")
+                raise self.tree.refuse(refusals.MJCF_FREE, element)
             rotors = {move.armature for move, _ in moving}
             if len(rotors) > 1:
-                raise self.tree.refuse(element, "its entries of armature differ")
+                raise self.tree.refuse(refusals.MJCF_ARMATURE, element)
             free = self.joints[joint.name] = ElementTree.SubElement(found, "joint", name=joint.name, type="free")
             if rotors != {0.0}:
                 free.set("armature", texts([*rotors]))
@@ -121,7 +122,7 @@ class _Writer:
             made = ElementTree.SubElement(found, "joint", name=move.name, type=move.kind, pos=texts(frame.r))
             if move.kind == "ball":
                 if not np.allclose(frame.R, np.eye(3), atol=1e-14):
-                    raise self.tree.refuse(element, "it is a ball joint whose child side is rotated")
+                    raise self.tree.refuse(refusals.MJCF_BALL, element)
             else:
                 made.set("axis", texts(frame.R @ move.axis))
             if move.armature:
@@ -160,7 +161,7 @@ class _Writer:
             case "generalized":
                 self._motor(fields, element)
             case _:
-                raise tree.refuse(element, f'it is of type "{force.type}"')
+                raise tree.refuse(refusals.MJCF_FORCE, element, type=force.type)
 
     def _in_joint(self, fields: dict[str, Any], numbers: dict[str, float], element: str) -> None:
         joint = self.model.joint(fields["joint"])
@@ -169,14 +170,14 @@ class _Writer:
         names = [fields["coordinate"]] if fields.get("coordinate") else list(joint.coordinate_names())
         if joint.quaternion():
             if stiffness or joint.name not in self.joints:
-                raise self.tree.refuse(element, "it is a spring of a ball joint")
+                raise self.tree.refuse(refusals.MJCF_BALL_SPRING, element)
             if damping and fields.get("coordinate"):
-                raise self.tree.refuse(element, "it damps one coordinate of a free joint")
+                raise self.tree.refuse(refusals.MJCF_FREE_DAMPER, element)
             names = [joint.name]
         for name in names:
             found = self.joints[name]
             if stiffness and float(found.get("stiffness", 0)):
-                raise self.tree.refuse(element, f'"{name}" has another spring')
+                raise self.tree.refuse(refusals.MJCF_SPRINGS, element, name=name)
             if stiffness:
                 found.attrib |= {"stiffness": texts([stiffness]), "springref": texts([rest])}
             if damping:
@@ -186,14 +187,14 @@ class _Writer:
         """The range of a joint; MuJoCo holds it by constraints, whose stiffness it sets itself."""
         name, ends = self.tree.limits(fields, element)
         if self.joints[name].get("range"):
-            raise self.tree.refuse(element, f'"{name}" has other limits')
+            raise self.tree.refuse(refusals.MJCF_LIMITS, element, name=name)
         self.joints[name].set("range", texts(ends))
         self.notes.append(f"{element}: limits are soft constraints in MuJoCo; stiffness and dissipation are left out")
 
     def _site(self, side: Any, pose: dict[str, str], element: str) -> str:
         """The name of a new site on the body of a side."""
         if side.body not in self.bodies:
-            raise self.tree.refuse(element, f'it holds "{side.body}", a massless body between joints')
+            raise self.tree.refuse(refusals.MJCF_HELD, element, body=side.body)
         self.sites += 1
         name = f"end_{self.sites}"
         ElementTree.SubElement(self.bodies[side.body], "site", {"name": name, **pose})
@@ -204,11 +205,11 @@ class _Writer:
         coordinate, value = fields["coordinate"], str(fields["value"])
         names = parse(value).names - {*self.tree.values}
         if coordinate not in self.joints or len(names) != 1 or not names <= {*self.model.inputs}:
-            raise self.tree.refuse(element, f'its value "{value}" is not a multiple of an input')
+            raise self.tree.refuse(refusals.MJCF_INPUT, element, value=value)
         (name,) = names
         slopes = [parse(value).evaluate({**self.tree.values, name: x}) for x in (0.0, 1.0, 2.0, -3.0)]
         if slopes[0] or not np.allclose(slopes[2:], [2 * slopes[1], -3 * slopes[1]], rtol=1e-12):
-            raise self.tree.refuse(element, f'its value "{value}" is not a multiple of an input')
+            raise self.tree.refuse(refusals.MJCF_INPUT, element, value=value)
         motor = ElementTree.SubElement(self.motors, "motor", name=name, joint=coordinate, gear=texts([slopes[1]]))
         if sum(m.get("name") == name for m in self.motors) > 1:
             motor.set("name", f"{name} {coordinate}")
@@ -220,7 +221,7 @@ class _Writer:
         element, tree = f'joint "{closure.name}"', self.tree
         kind = getattr(closure, "kind", closure.type)
         if closure.type not in ("coincident", "loop") or kind not in ("coincident", "spherical", "fixed"):
-            raise tree.refuse(element, f'it is of type "{closure.type}"')
+            raise tree.refuse(refusals.MJCF_LOOP, element, type=closure.type)
         names = [self._site(side, _pose(tree.side(side, element)), element) for side in (closure.parent, closure.child)]
         tag = "weld" if kind == "fixed" else "connect"
         ElementTree.SubElement(self.equality, tag, name=closure.name, site1=names[0], site2=names[1])

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from pendula.exchange.robots import refusals
 from pendula.exchange.robots.frames import Array, matrix_roll_pitch_yaw
 from pendula.exchange.robots.tree import FAR, NumericTree, Place, solids, texts
 from pendula.formats import Content
@@ -50,7 +51,7 @@ class _Writer:
             if force.type == "joint-limit":
                 name, ends = self.tree.limits(fields, element)
                 if name in self.limits:
-                    raise self.tree.refuse(element, f'"{name}" has other limits')
+                    raise self.tree.refuse(refusals.URDF_LIMITS, element, name=name)
                 self.limits[name] = ends
                 self.notes.append(f"{element}: URDF has no stiffness of limits; stiffness and dissipation are left out")
                 continue
@@ -59,10 +60,10 @@ class _Writer:
                 force.type in ("torsion-spring", "spring") and fields.get("stiffness") in (0, 0.0)
             )
             if joint is None or not viscous:
-                raise self.tree.refuse(element, "it is not viscous friction in a joint")
+                raise self.tree.refuse(refusals.URDF_FRICTION, element)
             names = [fields["coordinate"]] if fields.get("coordinate") else self.model.joint(joint).coordinate_names()
             if self.model.joint(joint).quaternion():
-                raise self.tree.refuse(element, "it is friction in a ball")
+                raise self.tree.refuse(refusals.URDF_BALL_FRICTION, element)
             value = self.tree.number(fields.get("coefficient", fields.get("damping")), element, "damping")
             for name in names:
                 found[name] = found.get(name, 0.0) + value
@@ -78,7 +79,7 @@ class _Writer:
         """The file."""
         model = self.model
         for closure in model.closures:
-            raise self.tree.refuse(f'joint "{closure.name}"', "it closes a loop")
+            raise self.tree.refuse(refusals.URDF_LOOP, f'joint "{closure.name}"')
         root = "world" if "world" not in {b.name for b in model.bodies} else "world_frame"
         ElementTree.SubElement(self.robot, "link", name=root)
         self._add_children(GROUND, root, Place(np.zeros(3), np.eye(3)))
@@ -98,17 +99,17 @@ class _Writer:
             child = joint.child.body
             if [m.kind for m in moves] == ["slide", "slide", "slide", "ball"] and body == GROUND:
                 if any(m.armature for m in moves):
-                    raise self.tree.refuse(element, "it has armature")
+                    raise self.tree.refuse(refusals.URDF_ARMATURE, element)
                 self._joint(joint.name, "floating", link, child, start)
             elif any(m.kind == "ball" for m in moves):
-                raise self.tree.refuse(element, "it is a ball joint")
+                raise self.tree.refuse(refusals.URDF_BALL, element)
             elif not moves:
                 self._joint(joint.name, "fixed", link, child, start)
             else:
                 above = link
                 for k, move in enumerate(moves):
                     if move.armature:
-                        raise self.tree.refuse(element, "it has armature")
+                        raise self.tree.refuse(refusals.URDF_ARMATURE, element)
                     below = child if k == len(moves) - 1 else f"{child} {k + 1}"
                     if below != child:
                         ElementTree.SubElement(self.robot, "link", name=below)

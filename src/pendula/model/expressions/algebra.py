@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from pendula.errors import NotSupported
+from pendula.model import refusals
 from pendula.model.expressions import nodes as nd
 from pendula.model.expressions.functions import Arithmetic
 
@@ -71,7 +72,7 @@ def combine(algebra: Algebra[V], node: nd.Node, parts: Sequence[V]) -> V:
     """The value of a node from the values of its operands."""
     meaning = _MEANINGS.get(type(node))
     if meaning is None:
-        raise NotSupported(f"{type(node).__name__} is not a node of the expression language")
+        raise NotSupported(refusals.UNKNOWN_NODE, node=type(node).__name__)
     found: V = meaning(algebra, node, parts)
     return found
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pendula.errors import NotSupported
+from pendula.model import refusals
 
 V = TypeVar("V")
 T = TypeVar("T")
@@ -199,7 +200,7 @@ class Column(Mapping[str, T], Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            raise NotSupported(f"there are no {self.purpose} for the function {name}") from None
+            raise NotSupported(refusals.NO_ENTRY, purpose=self.purpose, name=name) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pendula.errors import NotSupported
+from pendula.model import refusals
 from pendula.model.expressions.functions import FUNCTIONS
 from pendula.model.expressions.nodes import COMPARISONS, CONSTANTS
 from pendula.model.expressions.values import Floats
@@ -97,7 +98,7 @@ class Slopes:
             case "min" | "max":
                 return args[inside.index(value)] if value in inside else (math.nan, math.nan)
             case _:
-                raise NotSupported(f'the derivative of "{name}" is not known')
+                raise NotSupported(refusals.NO_SLOPE, name=name)
 
     def choose(self, condition: Any, then: Pair, otherwise: Pair) -> Pair:
         """The branch that a condition selects."""

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, assert_never
 from pydantic import Field, model_validator
 
 from pendula.errors import NotSupported
+from pendula.model import refusals
 from pendula.model.base import Element, Label, Name, Scalar, Vector
 from pendula.model.fields import Use
 from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnCoordinate, Push, Spin, Twist
@@ -43,7 +44,7 @@ class Force(Element):
 
     def actions(self) -> tuple[Action, ...]:
         """Where and how the force acts."""
-        raise NotSupported(f'force type "{self.type}" does not state where it acts: its class has no actions()')
+        raise NotSupported(refusals.NO_ACTIONS, type=self.type)
 
     def faults(self, values: Callable[[Sequence[Scalar]], list[float] | None]) -> Iterator[tuple[str, str, str]]:
         """Faults in the values of the fields: field, cause and advice.

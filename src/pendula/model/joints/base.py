@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from pendula.errors import NotSupported
+from pendula.model import refusals
 from pendula.model.base import Element, Name, Scalar, Table
 from pendula.model.fields import Use
 from pendula.model.joints.orientation import Axes, Chart, chart_named
@@ -62,10 +63,7 @@ class Joint(Element):
 
     def missing(self, what: str) -> NotSupported:
         """The error for a joint type without a template."""
-        return NotSupported(
-            f'joint "{self.name}": no formulation and no engine can handle joints of type "{self.type}", because '
-            f"{type(self).__name__} has no {what}; see docs/extending.md"
-        )
+        return NotSupported(refusals.NO_TEMPLATE, name=self.name, type=self.type, kind=type(self).__name__, what=what)
 
 
 class TreeJoint(Joint):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.numerics import refusals
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.ensemble.batch import BATCH, EACH, RESULT
@@ -154,7 +155,7 @@ def integrate_many(
     stepper = STEPPERS[method]
     stepper.require("lanes")
     if stepper.series:
-        raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_lanes')
+        raise NotSupported(refusals.SERIES_IN_LANES, method=method)
     tableau = stepper.native.tableau
     start = _checked_starts(y0)
     t0, t_end = float(t_span[0]), float(t_span[1])

@@ -12,19 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from pendula.errors import NotSupported, UsageError
+from pendula.numerics import refusals
 from pendula.registry import Registry
 
 STEPPERS: Registry[Stepper] = Registry("stepper")
-
-ABILITIES = {
-    "events": "finding events",
-    "constraints": "keeping loops closed by projection",
-    "lanes": "many runs side by side",
-    "tolerance": "step size control by tolerance",
-    "fixed": "steps of a fixed size",
-    "stiff": "stiff mechanisms",
-}
-"""Abilities of steppers, and their names in messages."""
 
 
 def _stepper_named(name: str) -> Stepper:
@@ -41,7 +32,7 @@ class Stepper:
         error_order: the error estimate falls as step ** (error_order + 1); 0 if there is none, and steps are fixed.
         dense_order: order of the dense output, by which samples and events are found; the default is the cubic Hermite
             polynomial, which needs nothing from the stepper.
-        events, constraints, lanes, stiff: its abilities, see :data:`ABILITIES`.
+        events, constraints, lanes, stiff: its abilities, see :data:`pendula.numerics.refusals.LACKS`.
         summary: one line for lists and help.
         step: the step of a stepper from outside the package, ``step(run, t, h, y, slope, new, error)``: from the state
             ``y`` at time t, whose derivative is ``slope``, to ``new`` at t + h. All are plain arrays of ``run.n``
@@ -100,7 +91,7 @@ class Stepper:
         if getattr(self, ability):
             return
         can = [one for one in STEPPERS if getattr(STEPPERS[one], ability)]
-        raise NotSupported(f'stepper "{self.name}" does not support {ABILITIES[ability]}; these do: {", ".join(can)}')
+        raise NotSupported(refusals.LACKS[ability], stepper=self.name, able=", ".join(can))
 
     @cached_property
     def native(self) -> Any:

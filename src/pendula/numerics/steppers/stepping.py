@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.numerics import refusals
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
 from pendula.numerics.steppers import checks
@@ -189,7 +190,7 @@ def _stepper(method: str, coordinates: int | None, watched: Watched | None, proj
     """The stepper of a name, if it supports the request."""
     stepper = STEPPERS[method]
     if stepper.series:
-        raise NotSupported(f'stepper "{method}" integrates series, not a right-hand side; use integrate_series')
+        raise NotSupported(refusals.SERIES, method=method)
     if stepper.splits and coordinates is None:
         raise ValueError(f"{method} treats positions and speeds differently; give the number of coordinates")
     if watched is not None:

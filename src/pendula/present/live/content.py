@@ -21,6 +21,7 @@ from pendula.model.checks.parameter_units import input_units, parameter_units
 from pendula.model.expressions.expression import parse
 from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
+from pendula.present import refusals
 from pendula.present.live.drawing import Drawing, draw
 from pendula.present.player.packing import pack
 from pendula.present.player.scene import Scene
@@ -69,10 +70,7 @@ def live_content(
     """
     model = closed_loop(_with_gravity(model_of(model, "play", alone=True)))
     if len(model.bodies) > MOST_BODIES:
-        raise NotSupported(
-            f"a live page moves up to {MOST_BODIES} bodies fluently, and {model.name} has {len(model.bodies)}.\n"
-            "  Try: simulate it and write an animation, which plays any number of bodies."
-        )
+        raise NotSupported(refusals.LIVE_BODIES, most=MOST_BODIES, model=model.name, bodies=len(model.bodies))
     system = compile_system(model)
     start = start_as_given(system.in_joints.system, initial_state, 0.0, parameter_vector(system, None))
     drawing = draw(model, typical_length(system))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError
+from pendula.present import refusals
 from pendula.present.player import shapes as sh
 from pendula.present.player.hinges import find_anchors, find_hinges
 from pendula.present.player.motion import between, motion
@@ -53,10 +54,7 @@ def write_film(scene: Scene, path: str | os.PathLike[str]) -> Path:
     span = float(scene.t[-1] - scene.t[0]) / scene.speed
     count = max(2, round(span * RATE[suffix]) + 1)
     if count > MOST_FRAMES:
-        raise NotSupported(
-            f"a film of {span:.4g} time units has {count} frames, more than {MOST_FRAMES}.\n"
-            "  Try: a shorter run, or a higher speed."
-        )
+        raise NotSupported(refusals.FILM_FRAMES, span=span, frames=count, most=MOST_FRAMES)
     drawing = _Film(scene, count, SIZE[suffix])
     write = _gif if suffix == ".gif" else _mp4
     write(drawing.frames(), target, SIZE[suffix])
@@ -73,9 +71,7 @@ def needed(name: str) -> Any:
         return import_module(name)
     except ImportError:
         package = {"PIL": "pillow", "imageio_ffmpeg": "imageio-ffmpeg"}[name.partition(".")[0]]
-        raise NotSupported(
-            f"films need {package}, which is not installed.\n  Try: pip install pendula[video]"
-        ) from None
+        raise NotSupported(refusals.FILM_PACKAGE, package=package) from None
 
 
 def _gif(frames: Iterator[Any], target: Path, size: tuple[int, int]) -> None:
@@ -202,7 +198,7 @@ class _Film:
                 case sh.Disc() | sh.Box():
                     found.append((depth, _Patch(_hull(px[:, :2]), color)))
                 case _:
-                    raise NotSupported(f"films cannot draw a shape of kind {shape.kind}")
+                    raise NotSupported(refusals.FILM_SHAPE, kind=shape.kind)
         for index, at in self.hinges:
             if index == i and self.scene.planar and not body.is_ground:
                 px = self.place(i, k, np.array([at]))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.present import refusals
 from pendula.present.player.scene import Scene
 from pendula.present.player.shapes import Box, Disc, Pivot, Point, Polyline, Ring, Rod, Shape, Sphere, Vector
 
@@ -95,4 +96,4 @@ def _ends(shape: Shape) -> tuple[Vector, ...]:
             return shape.points if len(shape.points) < LONG_LINE else ()
         case Point() | Sphere() | Disc() | Ring():
             return ()
-    raise NotSupported(f"the hinges of a shape of kind {shape.kind} are not known")
+    raise NotSupported(refusals.HINGES, kind=shape.kind)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pendula.errors import NotSupported, UsageError
+from pendula.present import refusals
 
 Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -165,7 +166,7 @@ def extent(shape: Shape) -> tuple[Array, float]:
             return np.array(shape.points), 0.0
         case Pivot():
             return np.array([shape.at]), 0.0
-    raise NotSupported(f"the extent of a shape of kind {shape.kind} is not known")
+    raise NotSupported(refusals.EXTENT, kind=shape.kind)
 
 
 def tips(shape: Shape) -> tuple[Vector, ...]:
@@ -181,7 +182,7 @@ def tips(shape: Shape) -> tuple[Vector, ...]:
             return shape.points
         case Pivot():
             return ()
-    raise NotSupported(f"no points to trace are known of a shape of kind {shape.kind}")
+    raise NotSupported(refusals.TRACES, kind=shape.kind)
 
 
 def _circle(shape: _Round) -> Array:

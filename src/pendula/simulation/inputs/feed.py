@@ -16,6 +16,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.names import ExpressionError, suggestion
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.records import Memory
+from pendula.simulation import refusals
 from pendula.simulation.inputs import kernels as kn
 from pendula.simulation.inputs.kinds import Sampled, Signal
 from pendula.system.inputs import Inputs, ModelInputs
@@ -166,18 +167,12 @@ class RunInputs(Inputs):
 
     def at(self, t: float, parameters: Array) -> Array:
         """Refused: analyses need inputs that are numbers or expressions."""
-        raise NotSupported(
-            f'the input "{self.names[0]}" of this run is {self.kind(self.names[0])}, and the analysis needs numbers '
-            "or expressions.\n  Try: the model, or inputs as text."
-        )
+        raise NotSupported(refusals.ANALYSIS_OVER_TIME, name=self.names[0], kind=self.kind(self.names[0]))
 
     def refuse_over_time(self, who: str) -> None:
         """Raises NotSupported: the model has other values."""
         name = self.names[0]
-        raise NotSupported(
-            f'{who} draws on the model, which does not know that the input "{name}" of this run is {self.kind(name)}.\n'
-            "  Try: the model, or inputs as text."
-        )
+        raise NotSupported(refusals.MODEL_OVER_TIME, who=who, name=name, kind=self.kind(name))
 
     def refuse_slopes(self, by: str, given: Any) -> None:
         """Raises NotSupported for a Python function that acts continuously, unless values of its inputs are given."""
@@ -186,10 +181,7 @@ class RunInputs(Inputs):
         for law in self.laws:
             name = next((name for name in law.names if given is None or name not in given), None)
             if law.sampled is None and name is not None:
-                raise NotSupported(
-                    f'derivatives by {by} need that of the input "{name}", which is {self.kind(name)} of the state.\n'
-                    "  Try: the input as text, or its values (inputs=...), which are then held."
-                )
+                raise NotSupported(refusals.SLOPE_OF_FUNCTION, by=by, name=name, kind=self.kind(name))
 
     def kind(self, name: str) -> str:
         """What an input is, in words."""
@@ -485,4 +477,4 @@ def checked_texts(system: System, law: Law) -> None:
     for name in law.sampled.noise if law.sampled is not None else ():
         if name not in known:
             raise UsageError(f'noise: there is no coordinate or speed "{name}"; {suggestion(name, known)}')
-        system.in_joints.refuse_others("noise of sensors is added to coordinates of the joints")
+        system.in_joints.refuse_others(refusals.NOISE_OF_BODIES)

@@ -12,6 +12,7 @@ import numpy as np
 from pendula.arguments import available
 from pendula.errors import NotSupported, UsageError
 from pendula.model.names import suggestion
+from pendula.simulation import refusals
 from pendula.simulation.inputs.feed import Feed, Law, RunInputs, checked_texts, with_run_inputs
 from pendula.simulation.inputs.kinds import Sampled, Signal
 from pendula.simulation.settings import Settings
@@ -181,10 +182,7 @@ def check_inputs(system: System, settings: Settings) -> None:
     for name, signal in inputs.signals.items():
         signal.check_span(name, settings.span)
     if settings.stepper.series:
-        raise NotSupported(
-            f'the stepper "{settings.stepper.name}" needs inputs as numbers or text, and "{inputs.names[0]}" is given '
-            'in another way.\n  Try: stepper="dop853".'
-        )
+        raise NotSupported(refusals.SERIES_OVER_TIME, stepper=settings.stepper.name, name=inputs.names[0])
     if inputs.sampled and settings.span[1] < settings.span[0]:
         raise UsageError("a sampled controller cannot run backwards in time")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pendula.errors import NotSupported
+from pendula.system import refusals
 from pendula.system.code.program import Program
 
 _ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
@@ -68,7 +69,7 @@ def evaluate(
         elif op.kind == "call" and op.name in values.functions:
             found[k] = values.functions[op.name](*x)
         else:
-            raise NotSupported(f"{values.title} has no {op.kind} {op.name}".rstrip())
+            raise NotSupported(refusals.NO_VALUE, values=values.title, what=f"{op.kind} {op.name}".rstrip())
     return [found[k] for k in outputs]
 
 
@@ -86,4 +87,4 @@ def _condition(name: str, x: Sequence[Any], values: Values) -> Any:
             return values.either(*x)
         case "not":
             return values.negate(x[0])
-    raise NotSupported(f"{values.title} has no condition {name}")
+    raise NotSupported(refusals.NO_CONDITION, values=values.title, name=name)

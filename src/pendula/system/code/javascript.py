@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from pendula.errors import NotSupported
 from pendula.model.expressions.functions import PRIMITIVES, Column
+from pendula.system import refusals
 from pendula.system.code.program import PARAMETER, STATE, Op, Program
 
 MOST_OPERATIONS = 1_200
@@ -254,7 +255,7 @@ class _Statements:
                 return f"{x[0]} ? {x[1]} : {x[2]}", depth
             case "call":
                 return f"{self.dialect.calls[op.name]}({', '.join(x)})", depth
-        raise NotSupported(f"the operation {op.kind} has no JavaScript")
+        raise NotSupported(refusals.OPERATION_SCRIPT, operation=op.kind)
 
     def _condition(self, op: Op) -> str:
         x = [self._operand(p)[0] for p in op.parts]
@@ -267,7 +268,7 @@ class _Statements:
                 return f"{x[0]} {'&&' if op.name == 'and' else '||'} {x[1]}"
             case "not":
                 return f"!{x[0]}"
-        raise NotSupported(f"the condition {op.name} has no JavaScript")
+        raise NotSupported(refusals.CONDITION_SCRIPT, condition=op.name)
 
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}

@@ -15,6 +15,7 @@ from symengine.lib import symengine_wrapper as wrapper
 from pendula.equations.translate import function_name
 from pendula.errors import ComputationError, NotSupported, PendulaError
 from pendula.model.expressions.functions import PRIMITIVES
+from pendula.system import refusals
 from pendula.system.code.program import STATE, Program
 
 
@@ -166,7 +167,7 @@ class Lowering:
             return program.select(program.condition("lt", program.zero, x), program.one, below)
         if isinstance(e, se.cot):  # SymEngine turns tan(x + pi/2) into it
             return program.power(program.call("tan", self._lower(e.args[0])), -1)
-        raise NotSupported(f"{type(e).__name__} cannot be compiled: {str(e)[:80]}")
+        raise NotSupported(refusals.NOT_LOWERED, kind=type(e).__name__, expression=str(e)[:80])
 
     def _cases(self, args: Sequence[Any]) -> int:
         """Piecewise: expression, condition, expression, condition, ... with a final True."""
@@ -193,7 +194,7 @@ class Lowering:
         kinds = {"StrictLessThan": "lt", "LessThan": "le"}
         kind = kinds.get(type(e).__name__, "")
         if not kind:
-            raise NotSupported(f"the condition {e} cannot be compiled")
+            raise NotSupported(refusals.CONDITION_NOT_LOWERED, condition=e)
         return program.condition(kind, a, b)
 
 

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from pendula.errors import NotSupported
 from pendula.model.expressions.functions import PRIMITIVES
+from pendula.system import refusals
 
 CONSTANT, PARAMETER, STATE = 0, 1, 2
 """What a value depends on: nothing, parameters only, or the state."""
@@ -373,6 +374,6 @@ class Program:
         if function.slope is not None:
             return self.multiply(function.slope(self, k, args[0]), d[0])
         if function.rate is None:
-            raise NotSupported(f"there is no derivative for the function {name}")
+            raise NotSupported(refusals.NO_DERIVATIVE, name=name)
         rates = [None if rate == self.zero else rate for rate in d]
         return int(function.rate(self, k, args, rates))

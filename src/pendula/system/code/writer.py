@@ -13,6 +13,7 @@ from typing import Any
 from pendula.errors import NotSupported
 from pendula.model.expressions.functions import PRIMITIVES
 from pendula.numerics.scalars import trig
+from pendula.system import refusals
 from pendula.system.code.program import Op
 
 _INSTRUCTIONS = frozenset({"sqrt", "floor", "ceil"})  # processors have instructions for these, also for vectors
@@ -174,7 +175,7 @@ class Writer:
                 return self.put(f"{kind} {self.bits} {x[0]}, {x[1]}")
             case "not":
                 return self.put(f"xor {self.bits} {x[0]}, {self.truth(True)}")
-        raise NotSupported(f"the condition {kind} has no machine code")
+        raise NotSupported(refusals.CONDITION_CODE, condition=kind)
 
     def operation(self, op: Op, x: Sequence[str]) -> str:
         """An operation of a program on computed rows."""
@@ -189,7 +190,7 @@ class Writer:
                 return self.condition(op.name, x)
             case "call":
                 return self.call(op.name, x)
-        raise NotSupported(f"the operation {op.kind} has no machine code")
+        raise NotSupported(refusals.OPERATION_CODE, operation=op.kind)
 
     # -- functions ------------------------------------------------------------------------------
 
@@ -206,7 +207,7 @@ class Writer:
     def call(self, name: str, x: Sequence[str]) -> str:
         """A function of the table: a processor instruction if there is one, else the C library, lane by lane."""
         if name not in PRIMITIVES:
-            raise NotSupported(f"{name} has no machine code")
+            raise NotSupported(refusals.FUNCTION_CODE, name=name)
         if name in _INSTRUCTIONS:
             return self.intrinsic(name, *x)
         if self.lanes == 1:

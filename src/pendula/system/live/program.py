@@ -35,6 +35,7 @@ from pendula.equations.translate import translate
 from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
+from pendula.system import refusals
 from pendula.system.code.javascript import Script, number
 from pendula.system.code.lower import Lowering
 from pendula.system.code.terms import dynamics_entries, gap_entries
@@ -148,9 +149,12 @@ def _check_length(model: Model, operations: int) -> None:
     bodies = len(model.bodies)
     fewer = max(1, math.floor(bodies * (MOST_OPERATIONS / operations) ** (1 / GROWTH)))
     raise NotSupported(
-        f"a live page runs smoothly up to {MOST_OPERATIONS} operations per evaluation, and {model.name} with "
-        f"{bodies} bodies takes {operations}; about {fewer} bodies of this kind would be few enough.\n"
-        "  Try: fewer bodies; or simulate it and write an animation, which plays any number of bodies."
+        refusals.LIVE_OPERATIONS,
+        most=MOST_OPERATIONS,
+        model=model.name,
+        bodies=bodies,
+        operations=operations,
+        fewer=fewer,
     )
 
 

@@ -11,6 +11,7 @@ from pendula.errors import NotSupported
 from pendula.model.joints.orientation import QUATERNION, ROTATION_VECTOR
 from pendula.numerics.compiled.jit import compiled_part
 from pendula.numerics.compiled.records import record_dtype, records_at
+from pendula.system import refusals
 
 if TYPE_CHECKING:
     from pendula.system.orientation.maps import Turning
@@ -32,7 +33,7 @@ def ball_table(turnings: Sequence[Turning]) -> np.ndarray:
 def _ball(turning: Turning) -> tuple[int, ...]:
     chart, named = turning.chart, {QUATERNION: BY_QUATERNION, ROTATION_VECTOR: BY_VECTOR}
     if not chart.is_sequence and chart.name not in named:
-        raise NotSupported(f'kernels know no rates of the orientation chart "{chart.name}"')
+        raise NotSupported(refusals.CHART_RATES, chart=chart.name)
     kind = BY_ANGLES if chart.is_sequence else named[chart.name]
     letters = sum("xyz".index(letter) * 3**k for k, letter in enumerate(chart.body_letters))
     return turning.at, turning.speed, kind, 1 if turning.axes == "body" else -1, letters, int(chart.space)

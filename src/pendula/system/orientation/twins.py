@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
+from copy import copy
 from typing import assert_never
 
 from pendula.errors import ModelError, NotSupported, UsageError
@@ -13,6 +14,7 @@ from pendula.model.forces.actions import Across, AcrossAll, Action, Between, OnC
 from pendula.model.joints import TreeJoint
 from pendula.model.joints.orientation import QUATERNION, Axes, Chart, chart_named, check_orientation
 from pendula.model.model import Model
+from pendula.system import refusals
 from pendula.system.build import compile_alike
 from pendula.system.orientation import maps as ori
 from pendula.system.orientation.conversion import chart_names
@@ -43,7 +45,7 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
         fields.pop("speeds_", None)
         own = joint.coordinate_names()[-here.chart.count :]
         if any(name in joint.prescribed() for name in own):
-            raise NotSupported(f'joint "{joint.name}" has prescribed angles, which only its own coordinates describe')
+            raise NotSupported(refusals.TWIN_OF_MOTION, joint=joint.name)
         other_speeds = axes != here.axes or (axes == "rates" and chart != here.chart)
         _refuse_rotors(joint, other_speeds and "rates" in (here.axes, axes))
         _refuse_forces(model, joint, own if axes == here.axes and axes != "rates" else (*own, *_speed_names(joint)))
@@ -61,7 +63,7 @@ def model_in_charts(system: System, charts: Mapping[str, tuple[Chart, Axes]]) ->
         return model.with_changes(joints=joints, initial=initial)
     except ModelError as error:
         what = "; ".join(f"{problem.element}: {problem.cause}" for problem in error.problems[:2])
-        raise NotSupported(f"the model uses coordinates that another chart does not have ({what})") from None
+        raise NotSupported(refusals.TWIN_OF_NAMES, what=what) from None
 
 
 def _speed_names(joint: TreeJoint) -> tuple[str, ...]:
@@ -92,13 +94,13 @@ def _refuse_names(model: Model, replaced: set[str]) -> None:
     for owner, part in (*couplings, *forces, *inputs):
         for found in expressions(part):
             if used := sorted(found.expression.names & replaced):
-                raise NotSupported(f'{owner} uses "{used[0]}", which another chart does not have in this meaning')
+                raise NotSupported(refusals.TWIN_OF_EXPRESSION, owner=owner, name=used[0])
 
 
 def _refuse_rotors(joint: TreeJoint, replaced: bool) -> None:
     """Raises NotSupported if rotors turn with rates of angles that would be replaced: others are other rotors."""
     if replaced and any(parse(x).names or parse(x).evaluate({}) for x in joint.armature[-3:]):
-        raise NotSupported(f'joint "{joint.name}" has armature, which belongs to its own speeds')
+        raise NotSupported(refusals.TWIN_OF_ROTOR, joint=joint.name)
 
 
 def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> None:
@@ -106,7 +108,7 @@ def _refuse_forces(model: Model, joint: TreeJoint, lost: tuple[str, ...]) -> Non
     for force in model.forces:
         if any(_acts_along(action, joint, lost) for action in force.actions()):
             name = getattr(force, "name", None) or force.type
-            raise NotSupported(f'the force "{name}" acts along the coordinates of joint "{joint.name}"')
+            raise NotSupported(refusals.TWIN_OF_FORCE, force=name, joint=joint.name)
 
 
 def _acts_along(action: Action, joint: TreeJoint, lost: tuple[str, ...]) -> bool:
@@ -165,13 +167,13 @@ def _kept(system: System, charts: Mapping[str, tuple[Chart, Axes]]) -> System:
     if found is None:
         try:
             if system.written:
-                raise NotSupported(f"the equations of {system.written} are written in these coordinates")
+                raise NotSupported(refusals.TWIN_OF_WRITTEN, source=system.written)
             found = compile_alike(system, model_in_charts(system, charts))
         except NotSupported as error:
             found = error
         twins[key] = found
     if isinstance(found, NotSupported):
-        raise NotSupported(str(found))
+        raise copy(found)
     return found
 
 

@@ -17,6 +17,7 @@ from pendula.equations.orientation.symbols import TurnBall
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
+from pendula.system import refusals
 from pendula.system.layout import Array
 from pendula.system.recursion import columns as co
 from pendula.system.recursion.skeleton import GROUND, Skeleton, is_constant
@@ -65,9 +66,7 @@ class LoadRows:
                 hinge, k = self._place_of(str(load.coordinate))
                 motion = self.skeleton.hinges[hinge - 1].motion
                 if motion and isinstance(motion[0], TurnBall) and motion[0].template.axes != "rates":
-                    raise NotSupported(
-                        f'the recursion supports no spring on "{load.coordinate}", whose rate is no speed of its joint'
-                    )
+                    raise NotSupported(refusals.RECURSIVE_BALL_SPRING, coordinate=load.coordinate)
                 line = load.pull.straight
                 if line is None:
                     self._spring(hinge, k, 0, 0, 0, self._law(load))
@@ -145,7 +144,7 @@ class LoadRows:
 
     def _place_of(self, name: str) -> tuple[int, int]:
         if name not in self.skeleton.place_of:
-            raise NotSupported(f'the recursion supports no spring on "{name}", a prescribed coordinate of a chart')
+            raise NotSupported(refusals.RECURSIVE_DRIVEN_SPRING, coordinate=name)
         return self.skeleton.place_of[name]
 
     def end(self, body: str, place: Sequence[Expr]) -> Point:

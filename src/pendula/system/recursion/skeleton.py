@@ -27,6 +27,7 @@ from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import steps as template
 from pendula.model.joints.steps import AXES
+from pendula.system import refusals
 from pendula.system.layout import Array
 from pendula.system.recursion.columns import BALL, CHART, PRISMATIC, REVOLUTE
 
@@ -210,10 +211,7 @@ class _Builder:
         charts = [k for k, good in enumerate(simple) if not good]
         if len(charts) > 1 or (left and not charts):
             what = f'has no step that uses "{left[0]}"' if left and not charts else "mixes orientations and expressions"
-            raise NotSupported(
-                f'joint "{joint.name}": joint type "{joint.type}" {what}, which the recursive engine does not support; '
-                "use the symbolic engine"
-            )
+            raise NotSupported(refusals.RECURSIVE_JOINT, joint=joint.name, type=joint.type, what=what)
         for run, motion, good in zip(runs, symbols, simple, strict=True):
             if good:
                 self._hinges(run)
@@ -247,10 +245,7 @@ class _Builder:
         free = [n for n in names if se.Symbol(n) not in self.drives]
         first_q = self.q[free[0]] if free else -1
         if held := [n for n in names if n not in free and f"{n}_dot" in self.rotors]:
-            raise NotSupported(
-                f'coordinate "{held[0]}": the recursive engine does not support the armature of a prescribed motion in '
-                "a joint that expressions describe; use the symbolic engine"
-            )
+            raise NotSupported(refusals.RECURSIVE_DRIVEN_ROTOR, coordinate=held[0])
         if isinstance(motion[0], TurnBall):
             speeds = [*motion[0].template.speeds]
         else:
@@ -265,7 +260,7 @@ class _Builder:
 def _constants(steps: tuple[Step, ...], link: Link) -> tuple[Constant, ...]:
     for step in steps:
         if isinstance(step, TurnBall):
-            raise NotSupported(f'joint "{link.joint.name}": the recursion supports no orientation outside the motion')
+            raise NotSupported(refusals.RECURSIVE_PLACED_BALL, joint=link.joint.name)
     return steps  # type: ignore[return-value]
 
 

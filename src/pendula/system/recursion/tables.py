@@ -19,6 +19,7 @@ from pendula.equations.tape import Expr
 from pendula.errors import NotSupported
 from pendula.model.bodies import GROUND as GROUND_NAME
 from pendula.model.model import Model
+from pendula.system import refusals
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array
@@ -122,9 +123,7 @@ class Tables:
             return row.name, (co.GAP, *hinges), places
         if isinstance(row, CoupledRow):
             name = row.name.partition(": ")[0]
-            raise NotSupported(
-                f'joint "{name}": the recursive engine supports no couplings of coordinates; use the symbolic engine'
-            )
+            raise NotSupported(refusals.RECURSIVE_COUPLING, joint=name)
         a, b = self._direction(row.a), self._direction(row.b)
         hinges = [self.rows.hinge_of(a.link), self.rows.hinge_of(b.link), GROUND]
         return row.name, (co.ANGLE, *hinges), [(co.NORMAL, a), (co.OTHER_NORMAL, b)]
@@ -480,7 +479,7 @@ class _Charts:
                     turn = vec.turn_matrix(own, se.cos(by), se.sin(by))
                     R = [[sum(R[i][l] * turn[l][j] for l in range(3)) for j in range(3)] for i in range(3)]
                 case TurnBall():
-                    raise NotSupported("the recursive engine supports no orientation among other expressions")
+                    raise NotSupported(refusals.RECURSIVE_MIXED)
                 case _:
                     assert_never(step)
         return R, arm, turned

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from pendula.equations.equations import Equations
 from pendula.errors import NotSupported
+from pendula.system import refusals
 from pendula.system.code.lower import Lowering
 from pendula.system.code.program import PARAMETER, STATE, Program
 from pendula.system.taylor.trig import Expansion
 
 MOST_SPEEDS = 12  # the solve of M v' = f is unrolled, and grows with the cube of the number of speeds
-INSTEAD = 'use stepper="dop853"'
 
 _STEPS = {"floor": "floor", "ceil": "ceiling"}
 
@@ -72,13 +72,10 @@ def derive_rates(equations: Equations, inputs: Sequence[tuple[Any, Any]], *, pow
     """
     n = len(equations.v)
     if equations.loop_rows:
-        what = "maximal coordinates" if equations.nodes else "closed loops"
-        raise NotSupported(
-            f"the Taylor stepper supports only equations without constraint rows, and this system has "
-            f"{equations.loop_rows} ({what}); {INSTEAD}"
-        )
+        refusal = refusals.TAYLOR_BODIES if equations.nodes else refusals.TAYLOR_LOOPS
+        raise NotSupported(refusal, rows=equations.loop_rows)
     if n > MOST_SPEEDS:
-        raise NotSupported(f"the Taylor stepper supports up to {MOST_SPEEDS} speeds, this system has {n}; {INSTEAD}")
+        raise NotSupported(refusals.TAYLOR_SPEEDS, most=MOST_SPEEDS, speeds=n)
     found = []
     for rewrite in (True, False):
         low = Lowering([equations.t, *equations.q, *equations.v], equations.p, (*inputs, *equations.definitions))
@@ -250,17 +247,12 @@ def _refuse(program: Program, k: int) -> None:
     """Raises if an operation has no Taylor series."""
     op = program.ops[k]
     if op.kind == "call" and op.name in _STEPS:
-        raise NotSupported(
-            f"the Taylor stepper does not support {_STEPS[op.name]}(...), which has no Taylor series; {INSTEAD}"
-        )
+        raise NotSupported(refusals.TAYLOR_STEP, function=_STEPS[op.name])
     if op.kind != "cond" or op.name not in ("lt", "le"):
         return
     time, sides = program.inputs[0], program.parts(k)
     if any(program.level[x] == STATE and x != time for x in sides) or sides == (time, time):
-        raise NotSupported(
-            "the Taylor stepper does not support a condition on the motion (abs, sign, min, max, if): it has no Taylor "
-            f"series where it switches. Conditions of the form t < number are supported; {INSTEAD}"
-        )
+        raise NotSupported(refusals.TAYLOR_CONDITION)
 
 
 def _slopes(program: Program, k: int) -> list[Slope]:

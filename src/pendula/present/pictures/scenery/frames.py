@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
+from pendula.present import refusals
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.springs import spiral, zigzag
@@ -101,4 +102,4 @@ def outline(shape: sh.Shape) -> Array:
             return corners + np.array(center)
         case sh.Point(at=place) | sh.Pivot(at=place) | sh.Sphere(center=place):
             return np.array([place])
-    raise NotSupported(f"the outline of a shape of kind {shape.kind} is not known")
+    raise NotSupported(refusals.OUTLINE, kind=shape.kind)
