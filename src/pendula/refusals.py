@@ -223,7 +223,7 @@ def registered() -> tuple[Refusal, ...]:
     """Every refusal of the package, in the order of their ids. Loads all rooms that state some.
 
     Example:
-        >>> next(refusal.question for refusal in registered() if refusal.id == "taylor/constraint-rows")
+        >>> next(refusal.question for refusal in registered() if refusal.id == "taylor/closed-loops")
         'run'
     """
     found = [one for place in places() for _, one in stated(importlib.import_module(place))]
