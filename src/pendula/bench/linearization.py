@@ -130,7 +130,8 @@ def benchmark_linearization(
 
     Args:
         executions: how often each case is executed.
-        longest: seconds of processor time after which a case is not executed any further; ``executions`` of the result says how often.
+        longest: seconds of processor time after which a case is not executed any further; ``executions`` of the
+            result says how often.
         cases: names of cases; all if none are given.
         progress: called with the name of every case before it runs.
 
