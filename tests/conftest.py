@@ -55,6 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order[group_of(item.nodeid)])
 
 
+@pytest.hookimpl(optionalhook=True)  # the tests run without pytest-xdist, too
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Hands out groups, the largest first."""
     if config.getvalue("dist") != "loadgroup":
