@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -25,6 +28,19 @@ def test_sizes_in_words():
 def test_sizes_of_arrays_are_those_of_numpy():
     shapes = [(3, 4, 5), (7,), (2, 0)]
     assert room.bytes_of(shapes) == sum(np.zeros(shape).nbytes for shape in shapes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes do not inherit the peak of their parents")
+def test_the_largest_memory_of_a_process_is_its_own_and_not_that_of_the_process_that_started_it():
+    most = "from pendula.storage.room import most_memory; print(most_memory())"
+    large = "of = bytearray(b'x') * 400_000_000; del of; "  # a peak that is over counts
+    script = f"{large}import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
+    started, grown = (
+        int(subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True).stdout)
+        for command in (("-c", script, most), ("-c", large + most))
+    )
+    assert started < 200_000_000
+    assert grown > 400_000_000
 
 
 def test_the_least_of_all_limits_counts(monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -60,6 +61,25 @@ def bytes_available_memory() -> int | None:
     """
     found = [size for size in (_of_machine(), _of_container(), _of_process()) if size is not None]
     return max(0, min(found)) if found else None
+
+
+def most_memory() -> int:
+    """Largest memory that this process has had, in bytes; 0 if it is not known.
+
+    Example:
+        >>> most_memory() == 0 or most_memory() > 1_000_000
+        True
+    """
+    try:  # Linux: ru_maxrss begins with the memory of the process that started this one, so it may be of another one
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def bytes_free_on_disk(path: str | os.PathLike[str]) -> int | None:

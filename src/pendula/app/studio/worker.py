@@ -19,6 +19,7 @@ from typing import Any
 
 from pendula.app.studio.limits import FILE_BYTES, WORN_ANSWERS, WORN_MEMORY
 from pendula.extensions import load_installed
+from pendula.storage.room import most_memory
 
 LOOK = 1.0  # seconds between looks whether the server is still there, and at the memory
 SHARED = 500_000_000
@@ -37,7 +38,7 @@ def main(parent: int, memory: int) -> None:
         request = json.loads(line)
         tell.begin()
         answer = _answer(request, tell)
-        worn = count >= WORN_ANSWERS or _most_memory() > WORN_MEMORY * memory
+        worn = count >= WORN_ANSWERS or most_memory() > WORN_MEMORY * memory
         tell.send(answer | ({"worn": True} if worn else {}))
 
 
@@ -140,15 +141,6 @@ def _bound(memory: int) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error instead of the end of the process
 
 
-def _most_memory() -> int:
-    """Largest memory that this process has had, in bytes; 0 if it is not known."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
 def _end_with(parent: int, memory: int) -> None:
     """Ends this process when the server ends, also in the middle of long work, or when it has used too much memory.
 
@@ -163,7 +155,7 @@ def _end_with(parent: int, memory: int) -> None:
             ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
     def watch() -> None:
-        while os.getppid() == parent and _most_memory() <= memory + SHARED:
+        while os.getppid() == parent and most_memory() <= memory + SHARED:
             time.sleep(LOOK)
         os._exit(1)
 
