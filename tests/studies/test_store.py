@@ -14,7 +14,8 @@ import pytest
 
 import pendula
 from pendula.errors import UsageError
-from pendula.studies.store import Store, part_table, read_parts
+from pendula.studies.saved import read_parts, read_plan, read_study
+from pendula.studies.store import Store, part_table
 from pendula.tables.formats import write_table
 from tests.helpers.choices import slow_too
 from tests.studies.disturbances import alive, children
@@ -84,29 +85,39 @@ def test_another_study_is_refused_with_what_differs(tmp_path):
             pendula.sweep(**arguments, save=tmp_path, on="here")
 
 
-def test_a_folder_with_other_things_is_refused(tmp_path):
+def test_a_staged_study_with_a_range_is_the_same_study(tmp_path):
+    until = {"quantity": "end.theta", "half_width": 0.5, "within": [-2.0, 2.0]}
+    asked = {"over": {"theta": {"uniform": [0.0, 0.5]}}, "duration": 1.0, "until": until, "on": "here"}
+    first, second = (pendula.sweep("pendulum", **asked, save=tmp_path / "s") for _ in range(2))
+    assert same(first, second)
+
+
+def test_a_folder_with_other_things_is_refused_and_stays_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(UsageError, match=r"thesis\.tex"):
         pendula.sweep("pendulum", {"theta": [0.1]}, save=tmp_path, on="here")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(UsageError, match=r"no study\.json"):
         pendula.load_sweep(tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
 
 
 def test_one_process_at_a_time(tmp_path):
+    pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=tmp_path, on="here")
     code = (
-        "import sys, pendula\nfrom pendula.studies.store import Store\n"
-        f"store = Store({str(tmp_path)!r}, {{'identity': {{}}}})\nstore.open()\nprint('open', flush=True)\nsys.stdin.read()"
+        "import sys, pendula\nfrom pendula.studies.store import Store\nfrom pendula.studies.saved import read_study\n"
+        f"store = Store({str(tmp_path)!r}, read_study({str(tmp_path)!r}))\n"
+        "store.open()\nprint('open', flush=True)\nsys.stdin.read()"
     )
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "open\n"
         with pytest.raises(UsageError, match="another process works on"):
-            Store(tmp_path, {"identity": {}}).open()
+            Store(tmp_path, read_study(tmp_path)).open()
     finally:
         other.kill()
         other.wait()
-    store = Store(tmp_path, {"identity": {}})  # the lock ended with the process
+    store = Store(tmp_path, read_study(tmp_path))  # the lock ended with the process
     store.open()
     store.close()
 
@@ -171,10 +182,11 @@ def test_mixtures_of_machines_are_reported(tmp_path):
     folder = tmp_path / "s"
     pendula.sweep("pendulum", {"theta": "0:1:20"}, duration=1.0, save=folder, on="here")
     path = sorted((folder / "parts").iterdir())[-1]
-    part = next(iter(read_parts(folder)))
+    study = read_study(folder)
+    part = next(iter(read_parts(folder, study, read_plan(folder, study))))
     assert not pendula.load_sweep(folder).notes
     other = replace(part, cases=part.cases, machine={**part.machine, "processor": "another 1234"})
-    write_table(part_table(other), path)
+    write_table(part_table(other, study), path)
     (note,) = pendula.load_sweep(folder).notes
     assert "different processor" in note
     assert "another 1234" in note

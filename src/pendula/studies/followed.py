@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,14 @@ from pendula.interrupts import whole
 from pendula.simulation.defaults import LOST
 from pendula.simulation.simulate import simulate
 from pendula.storage.files import write_text
+from pendula.storage.pipes import read_limited
 from pendula.studies.axes import INITIAL, INPUT, PARAMETER, SETTING
 from pendula.studies.batch import Batch
 from pendula.studies.computations.runs import HOW
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Recipe
 from pendula.studies.result import DONE, Sweep
+from pendula.studies.saved import OWNER, belongs, digest_of
 from pendula.system.layout import Array
 from pendula.words import counted
 
@@ -29,6 +30,8 @@ RUNS = ("end", "states", "energies", "extremes", "first")
 """computations that integrate motions, side by side in the lanes of the processor where the stepper can do that"""
 PLACES = (0.5, 0.9, 0.98, 1.0)
 """runs that are followed, by their place among all in the order of their steps"""
+LONGEST = 2**20
+"""bytes of the notes in a folder"""
 FEW = 40
 """steps in which no motion loses its digits"""
 MOST = 20_000
@@ -51,7 +54,7 @@ def noted(found: Sweep, plan: Plan, recipe: Recipe) -> Sweep:
     """
     if not found.complete:
         return found
-    known = _kept(found)
+    known = kept_notes(found)
     if known is None:
         try:
             runs = _follow(found, plan, recipe)
@@ -60,21 +63,21 @@ def noted(found: Sweep, plan: Plan, recipe: Recipe) -> Sweep:
         known = _notes(found, runs)
         if found.folder is not None:
             with suppress(PendulaError, OSError):  # on a full disk the results count more than this note
-                write_text(found.folder / FILE, json.dumps({"cases": len(found), "notes": known}))
+                content = {"cases": len(found), "notes": known, OWNER: digest_of(found.study)}
+                write_text(found.folder / FILE, json.dumps(content))
     return replace(found, notes=(*found.notes, *known))
 
 
-def kept_notes(folder: Path, cases: int) -> list[str] | None:
-    """Notes about predictability in the folder of a study; None if it has none for this number of cases."""
-    try:
-        content = json.loads((folder / FILE).read_text())
-        return [str(x) for x in content["notes"]] if content["cases"] == cases else None
-    except (OSError, ValueError, KeyError, TypeError):
+def kept_notes(found: Sweep) -> list[str] | None:
+    """Notes about predictability in the folder of a study; None if it has none for these cases of this study."""
+    if found.folder is None:
         return None
-
-
-def _kept(found: Sweep) -> list[str] | None:
-    return None if found.folder is None else kept_notes(found.folder, len(found))
+    try:
+        content = json.loads(read_limited(found.folder / FILE, LONGEST))
+        fits = content["cases"] == len(found) and belongs(content, found.study)
+        return [str(x) for x in content["notes"]] if fits else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _follow(found: Sweep, plan: Plan, recipe: Recipe) -> list[Followed]:

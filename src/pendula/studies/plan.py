@@ -167,8 +167,13 @@ def _about(axis: Axis) -> dict[str, Any]:
     ends = [str(values[0]), str(values[-1])]
     return {
         "name": axis.name, "kind": axis.kind, "unit": axis.unit, "count": int(values.size), "ends": ends,
-        "digest": hashlib.sha256(repr(values.tolist()).encode()).hexdigest()[:16],
+        "digest": digest_of_values(values),
     }  # fmt: skip
+
+
+def digest_of_values(values: Array) -> str:
+    """A checksum of the values of an axis."""
+    return hashlib.sha256(repr(values.tolist()).encode()).hexdigest()[:16]
 
 
 def make_plan(names: Names, over: Any, drawn: Draws | int | Mapping[str, Any] | None) -> Plan:

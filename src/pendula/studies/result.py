@@ -25,8 +25,8 @@ from pendula.words import counted, readable
 
 if TYPE_CHECKING:
     from pendula.studies.plan import Plan
+    from pendula.studies.saved import SavedPlan
     from pendula.studies.statistics import Estimate
-    from pendula.studies.store import SavedPlan
     from pendula.system.system import System
 
 MISSING, DONE, FAILED, INFERRED = range(4)
@@ -305,6 +305,6 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
     Raises:
         UsageError: it is not the path of a folder.
     """
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path) or "\0" in str(path):
         raise UsageError(f"a study has a folder, given by its path; found {path!r:.60}")
     return Path(path).absolute()

@@ -15,9 +15,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,26 @@ from pendula.errors import UsageError
 from pendula.storage.files import UNFINISHED, cannot_write, open_lock, write_text
 from pendula.studies.plan import Plan
 from pendula.studies.recipe import Part
-from pendula.tables.formats import read_table, write_table
+from pendula.studies.saved import (
+    ENDING,
+    MARK,
+    OWNER,
+    PART_KIND,
+    PARTS,
+    PLAN,
+    PLAN_KIND,
+    REVISION,
+    STUDY,
+    VALUE,
+    digest_of,
+    part_files,
+    read_plan,
+    read_study,
+)
+from pendula.tables.formats import write_table
 from pendula.tables.table import Block, Table
 
-REVISION = 1
-MARK = "pendula_study"
-STUDY, PLAN, PARTS, LOCK, ENDING = "study.json", "plan.npz", "parts", "lock", ".npz"
-VALUE = "value."
-"""how the names of blocks begin that hold what varied"""
+LOCK = "lock"
 
 
 class Store:
@@ -43,11 +54,14 @@ class Store:
     Args:
         folder: its path.
         study: the description of the study as plain data; with ``identity``, what distinguishes it from others.
+
+    Attributes:
+        study: the description, once the folder is open that which is in it.
     """
 
     def __init__(self, folder: str | os.PathLike[str], study: Mapping[str, Any]) -> None:
         self.folder = Path(folder)
-        self.study = dict(study)
+        self.study: dict[str, Any] = json.loads(json.dumps({MARK: REVISION, **study}))  # as it is read: without tuples
         self._next = 0
         self._lock: Any = None
 
@@ -58,23 +72,33 @@ class Store:
             UsageError: it holds something else or another study, another process works on it, or it cannot be written.
         """
         try:
+            if self.folder.exists():
+                self._known()  # before anything is made there
             (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(self.folder, error) from None
         self._take_lock()
         try:
-            known = self.folder / STUDY
-            if known.exists():
-                self._compare(read_study(self.folder))
+            known = self._known()
+            if known is None:
+                write_text(self.folder / STUDY, json.dumps(self.study, indent=1, sort_keys=True) + "\n")
             else:
-                self._refuse_foreign()
-                write_text(known, json.dumps({MARK: REVISION, **self.study}, indent=1, sort_keys=True) + "\n")
+                self.study = known
             self._clean()
         except BaseException:
             self.close()
             raise
         numbers = [int(path.stem) for path in part_files(self.folder)]
         self._next = max(numbers, default=-1) + 1
+
+    def _known(self) -> dict[str, Any] | None:
+        """The description of the same study that is in the folder; None if the folder is empty."""
+        if (self.folder / STUDY).exists():
+            known = read_study(self.folder)
+            self._compare(known)
+            return known
+        self._refuse_foreign()
+        return None
 
     def _take_lock(self) -> None:
         try:
@@ -102,7 +126,7 @@ class Store:
 
     def _compare(self, known: Mapping[str, Any]) -> None:
         """Whether the folder belongs to the same study."""
-        own, there = self.study["identity"], known.get("identity", {})
+        own, there = self.study["identity"], known["identity"]
         for name in own:
             if own[name] != there.get(name):
                 what = _difference(own[name], there.get(name))
@@ -126,7 +150,7 @@ class Store:
             UsageError: it cannot be written, such as on a full disk; what is there already stays.
         """
         path = self.folder / PARTS / f"{self._next:06d}{ENDING}"
-        write_table(part_table(part), path)
+        write_table(part_table(part, self.study), path)
         self._next += 1
         return path
 
@@ -170,82 +194,21 @@ def _difference(own: Any, there: Any) -> str:
     return f" ({short[0]} there, {short[1]} now)" if max(map(len, short)) <= 80 else ""
 
 
-def read_study(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The description of the study in a folder.
+def write_plan(folder: Path, plan: Plan, study: Mapping[str, Any]) -> None:
+    """Writes the dimensions of a plan; again if they have grown.
 
     Raises:
-        UsageError: there is none.
+        UsageError: those that are there belong to another study, or they cannot be written.
     """
-    path = Path(folder) / STUDY
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f'"{folder}" is not the folder of a study: it has no {STUDY}') from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f'"{path}" cannot be read: {error}') from None
-    if not isinstance(data, dict) or data.get(MARK) != REVISION:
-        raise UsageError(f'"{path}" is not a description of a study that this version reads')
-    return data
-
-
-@dataclass(frozen=True, eq=False)
-class SavedPlan:
-    """A plan as its file describes it: dimensions and the values along them, so that results need no model."""
-
-    dims: tuple[str, ...]
-    shape: tuple[int, ...]
-    labels: tuple[Block, ...]
-
-    @property
-    def size(self) -> int:
-        """Number of cases."""
-        return prod(self.shape)
-
-    def blocks(self) -> list[Block]:
-        """Values along the dimensions."""
-        return list(self.labels)
-
-
-def write_plan(folder: Path, plan: Plan) -> None:
-    """Writes the dimensions of a plan; again if they have grown."""
-    table = Table("StudyPlan", tuple(plan.blocks()), plan.dims, {"shape": list(plan.shape)})
     path = folder / PLAN
-    if path.exists() and read_table(path).attributes["shape"] == list(plan.shape):
+    if path.exists() and read_plan(folder, study).shape == plan.shape:
         return
-    write_table(table, path)
+    known = {"shape": list(plan.shape), OWNER: digest_of(study)}
+    write_table(Table(PLAN_KIND, tuple(plan.blocks()), plan.dims, known), path)
 
 
-def read_plan(folder: Path) -> SavedPlan:
-    """The dimensions of the study in a folder.
-
-    Raises:
-        UsageError: there are none.
-    """
-    path = folder / PLAN
-    if not path.exists():
-        raise UsageError(f'the study in "{folder}" has not begun: there is no {PLAN}')
-    table = read_table(path)
-    return SavedPlan(table.main, tuple(map(int, table.attributes["shape"])), table.blocks)
-
-
-def part_files(folder: str | os.PathLike[str]) -> list[Path]:
-    """Files of the parts that are finished, in the order in which they were written."""
-    return sorted(path for path in (Path(folder) / PARTS).glob(f"*{ENDING}") if path.stem.isdigit())
-
-
-def read_parts(folder: str | os.PathLike[str]) -> Iterator[Part]:
-    """All finished parts.
-
-    Raises:
-        UsageError: one is damaged; the message names the file.
-    """
-    for path in part_files(folder):
-        table = read_table(path)
-        yield part_of(table, path)
-
-
-def part_table(part: Part) -> Table:
-    """A part as a table."""
+def part_table(part: Part, study: Mapping[str, Any]) -> Table:
+    """A part of a study as a table."""
     reasons = part.failures
     blocks = (
         Block("case", ("case",), part.cases.astype(np.int64)),
@@ -254,30 +217,6 @@ def part_table(part: Part) -> Table:
         Block("failure.case", ("failure",), np.array([*reasons], dtype=np.int64)),
         Block("failure.reason", ("failure",), np.array([*reasons.values()], dtype=str)),
     )
-    known = {"seconds": part.seconds, "machine": dict(part.machine)}
-    table = Table("StudyPart", blocks, ("case",), known, compress=False)
+    known = {"seconds": part.seconds, "machine": dict(part.machine), OWNER: digest_of(study)}
+    table = Table(PART_KIND, blocks, ("case",), known, compress=False)
     return replace(table, attributes={**known, "checksum": table.digest()})
-
-
-def part_of(table: Table, path: Path) -> Part:
-    """The part behind a table.
-
-    Raises:
-        UsageError: its content does not agree with its checksum.
-    """
-    known = table.attributes
-    if table.kind != "StudyPart" or known.get("checksum") != table.digest():
-        raise UsageError(
-            f'"{path}" is damaged: its content does not agree with its checksum.\n'
-            "  Try: remove this file; the study then computes its cases again."
-        )
-    values: dict[str, Any] = {}
-    blocks = []
-    cases, failed, reasons = (table[name].values for name in ("case", "failure.case", "failure.reason"))
-    for block in table.blocks:
-        if block.name.startswith(VALUE):
-            values[block.name.removeprefix(VALUE)] = block.values
-        elif block.name not in ("case", "failure.case", "failure.reason"):
-            blocks.append(block)
-    failures = dict(zip(map(int, failed), map(str, reasons), strict=True))
-    return Part(cases, values, tuple(blocks), failures, float(known["seconds"]), dict(known["machine"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from pendula.studies.plan import Draws, Plan, make_plan, read_draws
 from pendula.studies.problems import Problems
 from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
 from pendula.studies.result import Sweep, collect, folder_of
+from pendula.studies.saved import DIGEST, digest_of, read_parts, read_plan, read_study
 from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
 from pendula.studies.stopping import next_stage
-from pendula.studies.store import Store, read_parts, read_plan, read_study, write_plan
+from pendula.studies.store import Store, write_plan
 from pendula.system.build import compile_again
 from pendula.system.entry import AnySystem, refuse_written, system_of
 from pendula.system.system import System
@@ -113,20 +115,21 @@ def sweep(
         folder = folder_of(save)
         store = Store(folder, study)
         store.open()
+        study = store.study
     try:
         with Driver(plan, recipe, store, on=on, workers=workers, on_progress=on_progress, on_start=on_start) as driver:
 
             def gather(plan: Plan) -> Sweep:
-                parts = driver.parts if folder is None else read_parts(folder)
+                parts = driver.parts if folder is None else read_parts(folder, study, plan)
                 return collect(plan, parts, study=study, system=given, folder=folder)
 
             def grow(plan: Plan) -> None:
                 if folder is not None:
-                    write_plan(folder, plan)
+                    write_plan(folder, plan, study)
 
             grow(plan)
             if folder is not None:
-                driver.mark_known(read_parts(folder), retry)
+                driver.mark_known(read_parts(folder, study, plan), retry)
             if stop is not None:
                 return noted(draw_until(driver, plan, stop, gather, grow), driver.plan, recipe)
             if finer is not None:
@@ -198,7 +201,8 @@ def describe(
         "until": None if until is None else until.describe(),
         "refine": None if refine is None else vars(refine).copy(),
     }
-    return {"identity": identity, "symbolic_terms": bool(system.symbolic_terms), "name": system.model.name}
+    found = {"identity": identity, "symbolic_terms": bool(system.symbolic_terms), "name": system.model.name}
+    return {**found, DIGEST: digest_of(found)}
 
 
 def load_sweep(folder: str | os.PathLike[str], *, system: AnySystem | None = None) -> Sweep:
@@ -229,8 +233,19 @@ def load_sweep(folder: str | os.PathLike[str], *, system: AnySystem | None = Non
         system = compile_again(
             model, known["formulation"], known["engine"], symbolic_terms=bool(study.get("symbolic_terms"))
         )
-    elif not isinstance(system, System):
+    else:
         system = system_of(system, "load_sweep")
-    study.pop("pendula_study", None)
-    found = collect(read_plan(where), read_parts(where), study=study, system=system, folder=where)
-    return replace(found, notes=(*found.notes, *(kept_notes(where, len(found)) or ())))
+        _refuse_other_model(system, known["model"], where)
+    plan = read_plan(where, study)
+    found = collect(plan, read_parts(where, study, plan), study=study, system=system, folder=where)
+    return replace(found, notes=(*found.notes, *(kept_notes(found) or ())))
+
+
+def _refuse_other_model(system: System, text: str, folder: Path) -> None:
+    """Refuses a system that is not that of a study."""
+    own = dumps(system.model.as_written)
+    if own != text and own != dumps(loads(text, source=f'the model in "{folder}"')):  # the text of an earlier version
+        raise UsageError(
+            f'the study in "{folder}" is of another model than the system "{system.model.name}" that was given.\n'
+            "  Try: leave out system=, and the model in the folder is used."
+        )
