@@ -25,8 +25,8 @@ from pendula.outcome import Outcome
 from pendula.simulation import simulate as simulate_module
 from pendula.simulation import starts as starts_module
 from pendula.simulation.account import trajectory_of
-from pendula.simulation.chunks import Job
-from pendula.simulation.singly import Singly
+from pendula.simulation.many.chunks import Job
+from pendula.simulation.many.singly import Singly
 from tests.helpers.choices import in_turn
 
 RUNS = 3000  # a single process integrates 1024 at a time

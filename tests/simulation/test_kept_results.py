@@ -13,7 +13,7 @@ import pytest
 import pendula
 from pendula.errors import UsageError, WorkerDied
 from pendula.outcome import Outcome
-from pendula.simulation.chunks import Job
+from pendula.simulation.many.chunks import Job
 from pendula.storage.archives import ArrayArchive
 
 RUNS = 300

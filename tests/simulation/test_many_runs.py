@@ -21,7 +21,7 @@ from pendula.library import mechanisms
 from pendula.numerics.scalars.eight import LANES, aligned_zeros
 from pendula.outcome import Outcome
 from pendula.parallel.processes import DEATHS
-from pendula.simulation.workers import run_chunks
+from pendula.simulation.many.workers import run_chunks
 from pendula.system.kernels import evaluate_rows
 from pendula.system.lanes import bind_lanes
 

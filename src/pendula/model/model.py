@@ -18,7 +18,6 @@ from pydantic import (
 )
 
 from pendula.errors import ModelError, Problem
-from pendula.memory import without_collections
 from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector
 from pendula.model.bodies import Body
 from pendula.model.checks.checks import check_parts, first_problems
@@ -35,6 +34,7 @@ from pendula.model.reading import UnitsLabel, labelled, read_fields
 from pendula.model.topology import tree_order
 from pendula.model.units import Units
 from pendula.model.with_units import check_dimensions, without_units
+from pendula.storage.memory import without_collections
 from pendula.words import Displayed, counted
 
 

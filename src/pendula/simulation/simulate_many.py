@@ -19,15 +19,15 @@ from pendula.outcome import Outcome
 from pendula.parallel.processes import available_cores
 from pendula.parallel.signals import tidied
 from pendula.simulation import refusals
-from pendula.simulation.chunks import Chunk, Found, Job
 from pendula.simulation.defaults import MAX_STEPS, TOLERANCE
 from pendula.simulation.ensemble import Ensemble
 from pendula.simulation.inputs.given import with_inputs
+from pendula.simulation.many.chunks import Chunk, Found, Job
+from pendula.simulation.many.store import CHUNK_BYTES, Store
+from pendula.simulation.many.workers import run_chunks
 from pendula.simulation.settings import NUMBERS, Settings
 from pendula.simulation.starts import Starts, read_parameters, read_starts, rows_of
-from pendula.simulation.store import CHUNK_BYTES, Store
 from pendula.simulation.within import read_within
-from pendula.simulation.workers import run_chunks
 from pendula.storage.room import bytes_of, refuse_if_too_large
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.first_use import expect_many_motions

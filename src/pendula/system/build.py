@@ -19,9 +19,9 @@ from pendula.errors import (
     UsageError,
 )
 from pendula.library.lookup import model_of
-from pendula.memory import without_collections
 from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
+from pendula.storage.memory import without_collections
 from pendula.system import refusals
 from pendula.system.layout import State
 from pendula.system.loops import assembly

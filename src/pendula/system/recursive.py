@@ -19,11 +19,11 @@ from pendula.system import refusals
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
-from pendula.system.constraints import Constraints
 from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs, ModelInputs, made_again
 from pendula.system.layout import Array, Layout
+from pendula.system.loops.constraints import Constraints
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import inverse_matrix, turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length

@@ -17,11 +17,11 @@ from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.dynamics import bind_tree
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Compiled, Programs
-from pendula.system.constraints import Constraints, SparseValues
 from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, check_solved
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs, ModelInputs, made_again
 from pendula.system.layout import Array, Layout
+from pendula.system.loops.constraints import Constraints, SparseValues
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length

@@ -12,8 +12,8 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.outcome import Outcome
-from pendula.simulation.chunks import Chunk, Found, empty_arrays
 from pendula.simulation.ensemble import OUTCOMES, Ensemble, mapped_array
+from pendula.simulation.many.chunks import Chunk, Found, empty_arrays
 from pendula.simulation.settings import Settings
 from pendula.simulation.starts import Starts
 from pendula.storage.archives import ArrayArchive

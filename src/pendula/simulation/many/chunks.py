@@ -20,8 +20,8 @@ from pendula.simulation import refusals
 from pendula.simulation.beginning import energy_size
 from pendula.simulation.defaults import LEAST_SCALE
 from pendula.simulation.ensemble import OF_RUNS, OUTCOMES, mark_unfinished
+from pendula.simulation.many.singly import Singly
 from pendula.simulation.settings import Settings
-from pendula.simulation.singly import Singly
 from pendula.simulation.starts import Starts, row_of, rows_of, sharing_parameters
 from pendula.simulation.trajectory import relative_drift
 from pendula.simulation.within import Starting, Within

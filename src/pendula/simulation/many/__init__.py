@@ -1,0 +1,1 @@
+"""Parts of ensembles: chunks of runs, where they are computed, and how results are collected."""
