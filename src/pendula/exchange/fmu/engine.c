@@ -1,7 +1,7 @@
 /* The engine of an FMU: accelerations, projection onto constraints, an adaptive Runge-Kutta stepper, and variables.
    The generated part above defines the sizes (NQ, NV, NU, ROWS, NP, DERIVED, PREPARED, OUTPUTS, VARIABLES), the arrays
-   PARAMETER_START and QUATERNIONS, TYPICAL_LENGTH, and the functions prepare, start, derived, dynamics, constraints,
-   rates, inputs, outputs, solve_linear. */
+   PARAMETER_START, STATE_START and QUATERNIONS, TYPICAL_LENGTH, and the functions prepare, start, derived, dynamics,
+   constraints, rates, inputs, outputs, solve_linear. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@ typedef enum { INSTANTIATED, INITIALIZATION, RUNNING, TERMINATED, FAILED } Mode;
 typedef struct {
     Mode mode;
     double t, start_time, stop_time, tolerance, step;
-    int has_stop, fresh, changed;               /* fresh: rates belong to t, y, u, p */
-    double y[NY], rates[NY], multipliers[AT_LEAST_ONE(ROWS)], u[AT_LEAST_ONE(NU)];
+    int has_stop, fresh, settled;   /* fresh: rates belong to t, y, u, p; settled: so does y at the start to given */
+    double given[NY], y[NY], rates[NY], multipliers[AT_LEAST_ONE(ROWS)], u[AT_LEAST_ONE(NU)];
     double p[AT_LEAST_ONE(NP + PREPARED)];
     unsigned char state_is_set[NY], input_is_set[AT_LEAST_ONE(NU)];
 } Data;
@@ -137,13 +137,26 @@ static double largest_gap(const Data *d, double t, const double *y)
     return worst;
 }
 
+#if ROWS > 0
+/* N s of q' = N v + n, at the coordinates in x. */
+static void motion_along(const double *p, double *x, const double *s, double *motion)
+{
+    double still[NQ];
+    memcpy(x + 1 + NQ, s, sizeof(double) * NV);
+    rates(x, p, motion);
+    memset(x + 1 + NQ, 0, sizeof(double) * NV);
+    rates(x, p, still);
+    for (int i = 0; i < NQ; ++i) motion[i] -= still[i];
+}
+#endif
+
 /* The nearest state that satisfies the constraints, in the metric of the mass matrix; 0 if it was not found. */
 static int project(const Data *d, double t, double *y, double tolerance)
 {
     normalize(y);
 #if ROWS > 0
     double x[1 + NY + NU], terms[ROWS + ROWS * NV + ROWS + NV * NV], none[NV], right[ROWS], shift[NV], lam[ROWS];
-    double moved[NQ], still[NQ];
+    double moved[NQ];
     const double *g = terms, *G = g + ROWS, *b = G + ROWS * NV, *M = b + ROWS;
     double worst = 0.0;
     memset(none, 0, sizeof none);
@@ -159,11 +172,8 @@ static int project(const Data *d, double t, double *y, double tolerance)
         if (!isfinite(worst)) return 0;
         if (worst <= tolerance) break;
         solve_constrained(M, none, G, right, shift, lam);
-        memcpy(x + 1 + NQ, shift, sizeof shift);      /* q' = N v + n is linear in v */
-        rates(x, d->p, moved);
-        memcpy(x + 1 + NQ, none, sizeof none);
-        rates(x, d->p, still);
-        for (int i = 0; i < NQ; ++i) y[i] += moved[i] - still[i];
+        motion_along(d->p, x, shift, moved);
+        for (int i = 0; i < NQ; ++i) y[i] += moved[i];
         normalize(y);
     }
     if (!(worst <= 1e3 * tolerance)) return 0;
@@ -185,14 +195,23 @@ static int project(const Data *d, double t, double *y, double tolerance)
 
 /* -- one simulation -------------------------------------------------------------------------------------- */
 
-static void set_initial(Data *d)
+static int close_loops(Instance *me, double *y);
+
+/* The start: states that were set, the others as the model gives them, moved to close the loops. */
+static int settle(Instance *me)
 {
+    Data *d = &me->data;
     double given[NY];
+    int status = 0;
+    if (d->mode > INITIALIZATION || d->settled) return 0;
     prepare(d->p);
     start(NULL, d->p, given);
-    for (int i = 0; i < NY; ++i) if (!d->state_is_set[i]) d->y[i] = given[i];
+    for (int i = 0; i < NY; ++i) if (!d->state_is_set[i]) d->given[i] = given[i];
+    memcpy(d->y, d->given, sizeof given);
+    status = close_loops(me, d->y);
+    d->settled = 1;
     d->fresh = 0;
-    d->changed = 0;
+    return status;
 }
 
 static void reset_data(Data *d)
@@ -201,13 +220,11 @@ static void reset_data(Data *d)
     memcpy(d->p, PARAMETER_START, sizeof(double) * NP);
     d->tolerance = TOLERANCE;
     d->mode = INSTANTIATED;
-    set_initial(d);
 }
 
 static int refresh(Instance *me)
 {
     Data *d = &me->data;
-    if (d->changed) set_initial(d);
     if (d->fresh) return 0;
     if (!rates_at(d, d->t, d->y, d->rates, d->multipliers))
         return report(me, 3, "the accelerations are not finite at t = %.9g: a singular pose or a bad parameter", d->t);
@@ -218,12 +235,10 @@ static int refresh(Instance *me)
 static int finish_initialization(Instance *me)
 {
     Data *d = &me->data;
-    if (d->changed) set_initial(d);
-    if (!project(d, d->t, d->y, GAP_TOLERANCE))
-        return report(me, 3, "the closed loops cannot be closed from this initial state with these parameters; "
-                      "largest gap: %.3g", largest_gap(d, d->t, d->y));
-    d->fresh = 0;
-    return refresh(me);
+    d->settled = 0;
+    int status = settle(me), failed = status > 1 ? status : refresh(me);
+    d->mode = failed ? FAILED : RUNNING;
+    return failed ? failed : status;
 }
 
 /* Dormand and Prince 1980, order 5 with an error estimate of order 4. */
@@ -302,10 +317,9 @@ static int get_value(Instance *me, unsigned int reference, double *value)
 {
     Data *d = &me->data;
     int k = (int)reference;
-    if (d->changed) set_initial(d);
     if (reference >= VARIABLES) return report(me, 3, "there is no variable with the value reference %u", reference);
     if (k < FIRST_STATE) { *value = d->t; return 0; }
-    if (k < FIRST_DERIVATIVE) { *value = d->y[k - FIRST_STATE]; return 0; }
+    if (!d->settled) prepare(d->p);
     if (k >= FIRST_PARAMETER && k < FIRST_DERIVED) { *value = d->p[k - FIRST_PARAMETER]; return 0; }
     if (k >= FIRST_DERIVED && k < FIRST_INPUT) {
         double found[AT_LEAST_ONE(DERIVED)];
@@ -320,8 +334,10 @@ static int get_value(Instance *me, unsigned int reference, double *value)
         *value = x[1 + NY + k - FIRST_INPUT];
         return 0;
     }
-    int failed = refresh(me);
-    if (failed) return failed;
+    int failed = settle(me);
+    if (failed > 1) return failed;
+    if (k < FIRST_DERIVATIVE) { *value = d->y[k - FIRST_STATE]; return 0; }
+    if ((failed = refresh(me)) != 0) return failed;
     if (k < FIRST_PARAMETER) { *value = d->rates[k - FIRST_DERIVATIVE]; return 0; }
     double x[1 + NY + NU + NV + AT_LEAST_ONE(ROWS)], found[AT_LEAST_ONE(OUTPUTS)];
     memcpy(x + 1, d->y, sizeof d->y);
@@ -341,12 +357,11 @@ static int set_value(Instance *me, unsigned int reference, double value)
     if (!isfinite(value)) return report(me, 3, "the value of variable %u is not finite", reference);
     if (k >= FIRST_STATE && k < FIRST_DERIVATIVE) {
         if (!early) return report(me, 3, "a state can be set only before the end of initialization");
-        d->y[k - FIRST_STATE] = value;
+        d->given[k - FIRST_STATE] = value;
         d->state_is_set[k - FIRST_STATE] = 1;
     } else if (k >= FIRST_PARAMETER && k < FIRST_DERIVED) {
         if (!early) return report(me, 3, "a parameter can be set only before the end of initialization");
         d->p[k - FIRST_PARAMETER] = value;
-        d->changed = 1;
     } else if (k >= FIRST_INPUT && k < FIRST_OUTPUT) {
         d->u[k - FIRST_INPUT] = value;
         d->input_is_set[k - FIRST_INPUT] = 1;
@@ -354,6 +369,7 @@ static int set_value(Instance *me, unsigned int reference, double value)
         return report(me, 3, "the variable with the value reference %u cannot be set", reference);
     }
     d->fresh = 0;
+    if (early) d->settled = 0;
     return 0;
 }
 
@@ -389,6 +405,6 @@ static int drifted(Instance *me)
 static int begin(Instance *me, double start_time)
 {
     me->data.t = me->data.start_time = start_time;
-    me->data.fresh = 0;
+    me->data.settled = me->data.fresh = 0;
     return 0;
 }

@@ -24,7 +24,7 @@ typedef struct {
 static void log_message(Instance *me, int status, const char *message)
 {
     const Callbacks *callbacks = me->callback;
-    if (callbacks != NULL && callbacks->logger != NULL && (me->logging || status >= fmi2Discard))
+    if (callbacks != NULL && callbacks->logger != NULL && (me->logging || status >= fmi2Warning))
         callbacks->logger(me->environment, me->name, (fmi2Status)status, "logStatusError", "%s", message);
 }
 
@@ -67,9 +67,7 @@ API fmi2Status fmi2SetupExperiment(void *c, int has_tolerance, double tolerance,
 API fmi2Status fmi2EnterInitializationMode(void *c) { ((Instance *)c)->data.mode = INITIALIZATION; return fmi2OK; }
 API fmi2Status fmi2ExitInitializationMode(void *c)
 {
-    fmi2Status status = finish_initialization(c);
-    ((Instance *)c)->data.mode = status == fmi2OK ? RUNNING : FAILED;
-    return status;
+    return finish_initialization(c);
 }
 API fmi2Status fmi2Terminate(void *c) { ((Instance *)c)->data.mode = TERMINATED; return fmi2OK; }
 API fmi2Status fmi2Reset(void *c) { reset_data(&((Instance *)c)->data); return fmi2OK; }

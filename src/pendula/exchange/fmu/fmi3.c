@@ -16,7 +16,7 @@ typedef uint32_t Reference;
 static void log_message(Instance *me, int status, const char *message)
 {
     union { void *data; Logger call; } logger = {me->callback};
-    if (logger.call != NULL && (me->logging || status >= fmi3Discard))
+    if (logger.call != NULL && (me->logging || status >= fmi3Warning))
         logger.call(me->environment, (fmi3Status)status, "logStatusError", message);
 }
 
@@ -76,9 +76,7 @@ API fmi3Status fmi3EnterInitializationMode(void *c, bool has_tolerance, double t
 }
 API fmi3Status fmi3ExitInitializationMode(void *c)
 {
-    fmi3Status status = finish_initialization(c);
-    ((Instance *)c)->data.mode = status == fmi3OK ? RUNNING : FAILED;
-    return status;
+    return finish_initialization(c);
 }
 API fmi3Status fmi3EnterEventMode(void *c) { (void)c; return fmi3OK; }
 API fmi3Status fmi3Terminate(void *c) { ((Instance *)c)->data.mode = TERMINATED; return fmi3OK; }

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 import symengine as se
 
@@ -17,11 +16,13 @@ from pendula.equations.printing.programs.c import SOLVE
 from pendula.errors import NotSupported
 from pendula.exchange import refusals
 from pendula.exchange.blocks import Blocks, blocks_of
+from pendula.exchange.fmu.closing import checks_of, closing_part, given_start
 from pendula.exchange.fmu.undetermined import undetermined_outputs
 from pendula.exchange.fmu.variables import Output, Variable, outputs_of, start_expressions, variables_of
 from pendula.model.model import Model
 from pendula.simulation.defaults import TOLERANCE
 from pendula.system.code.c import C, number
+from pendula.system.code.c import array as c_array
 from pendula.system.code.javascript import Script
 
 MOST_SPEEDS = 60
@@ -67,7 +68,7 @@ def write_source(model: Model, fmi: int, formulation: str | None = None) -> Sour
     if open_forces:
         notes += (f"not among the outputs: {', '.join(open_forces)}; redundant loops leave these forces undetermined",)
     body = _generated(eq, blocks, outputs, variables)
-    rest = [SOLVE, _file("engine.c"), _file(f"fmi{fmi}.c")]
+    rest = [SOLVE, _file("engine.c"), _file("closing.c"), _file(f"fmi{fmi}.c")]
     token = "{" + hashlib.sha256("".join([body, *rest, repr(variables)]).encode()).hexdigest()[:32] + "}"
     head = [f"/* Equations of motion by {_comment(eq.formulation)}, for any C99 compiler. */", "#include <math.h>"]
     text = "\n".join([*head, "#include <stddef.h>", f'#define TOKEN "{token}"', body, *rest])
@@ -104,7 +105,7 @@ def _generated(eq: Equations, blocks: Blocks, outputs: Sequence[Output], variabl
     script.add("constraints", [*at["g"][: eq.loop_rows], *at["G"], *at["b"], *at["M"]], inputs=inputs)
     script.add("rates", at["qdot"], inputs=inputs)
     script.add("inputs", at["inputs"], inputs=inputs)
-    script.add("start", [low(e) for e in start_expressions(eq, blocks)], inputs=inputs)
+    script.add("start", [low(e) for e in start_expressions(eq, given_start(eq, blocks))], inputs=inputs)
     script.add("derived", [low(se.Symbol(n)) for n, _ in given.derived], inputs=inputs)
     known = low.inputs([*eq.acceleration_symbols, *eq.multiplier_symbols])
     script.add("outputs", [low(se.sympify(o.expression)) for o in outputs], inputs=known)
@@ -122,17 +123,17 @@ def _generated(eq: Equations, blocks: Blocks, outputs: Sequence[Output], variabl
     lines = [f"#define {name} {size}" for name, size in sizes.items()]
     lines.append(f"#define TYPICAL_LENGTH {number(blocks.length)}")
     lines.append(f"#define TOLERANCE {number(TOLERANCE)}")
-    lines.append(_array("double", "PARAMETER_START", [number(x) for x in given.independent.values()] or ["0.0"]))
-    lines.append(_array("int", "QUATERNIONS", [str(x.first) for x in eq.quaternions] or ["0"]))
+    lines.append(c_array("double", "PARAMETER_START", [number(x) for x in given.independent.values()]))
+    lines.append(c_array("double", "STATE_START", [number(x) for x in blocks.start.tolist()]))
+    lines.append(c_array("int", "QUATERNIONS", [str(x.first) for x in eq.quaternions]))
+    if eq.loop_rows:
+        script.add("checks", [low(e) for e in checks_of(eq, blocks.length)], inputs=inputs)
+        lines += closing_part(eq)
     return "\n".join([*lines, script.text()])
 
 
 def _comment(text: str) -> str:
     return "".join(c if c.isalnum() or c in " -_" else "?" for c in text)
-
-
-def _array(kind: str, name: str, entries: Sequence[Any]) -> str:
-    return f"static const {kind} {name}[] = {{{', '.join(entries)}}};"
 
 
 def _file(name: str) -> str:

@@ -16,6 +16,7 @@ from pendula.equations.translate import translate
 from pendula.exchange.blocks import Blocks
 from pendula.model.checks.parameter_units import parameter_units
 from pendula.model.expressions.expression import parse
+from pendula.system.layout import Array
 
 HELD = ("revolute", "spherical", "universal", "fixed")
 """joints that hold a point: the whole force that they transmit is a reaction"""
@@ -78,12 +79,12 @@ def outputs_of(eq: Equations, undetermined: Collection[str] = ()) -> list[Output
     return [output for output in found if output.name not in undetermined]
 
 
-def start_expressions(eq: Equations, blocks: Blocks) -> list[Any]:
-    """Initial values of all states: expressions of parameters where the model gives them, otherwise numbers."""
+def start_expressions(eq: Equations, start: Array) -> list[Any]:
+    """Initial values of all states: expressions of parameters where the model gives these values, otherwise numbers."""
     known = {n: se.Symbol(n) for n in eq.model.parameters}
     values = eq.model.parameter_values
     found: list[Any] = []
-    for symbol, number in zip((*eq.q, *eq.v), blocks.start.tolist(), strict=True):
+    for symbol, number in zip((*eq.q, *eq.v), start.tolist(), strict=True):
         given = eq.model.initial.get(str(symbol))
         entry: Any = number
         if isinstance(given, (str, int, float)):

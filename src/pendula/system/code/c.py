@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from pendula.model.expressions.functions import PRIMITIVES
 from pendula.system.code.javascript import Dialect
@@ -20,6 +21,11 @@ def number(value: float) -> str:
     if math.isinf(value):
         return "INFINITY" if value > 0 else "(-INFINITY)"
     return f"({value!r})" if math.copysign(1.0, value) < 0 else repr(value)
+
+
+def array(kind: str, name: str, entries: Iterable[str]) -> str:
+    """A constant array of C; at least one entry, which C demands."""
+    return f"static const {kind} {name}[] = {{{', '.join(entries) or '0'}}};"
 
 
 C = Dialect(
