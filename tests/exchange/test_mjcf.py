@@ -93,6 +93,7 @@ ACTUATED = {
     "limits of a joint's actuators": '<motor joint="limited"/><motor joint="limited" gear="5"/>',
     "tendons": '<motor tendon="both" gear="2"/><position tendon="both" kp="3"/>',
     "sites": '<motor site="tip" gear="1 2 3 .1 .2 .3"/>',
+    "a history without a delay": '<motor joint="a" nsample="9"/>',
 }
 CHAIN = """
     <body><joint name="a" axis="0 1 0"/>{body}<site name="s0" pos=".1 0 0"/>
@@ -104,6 +105,8 @@ TENDONS = {
     '<joint joint="b" coef="-.5"/></fixed>',
     "fixed tendons with slack": '<fixed name="both" stiffness="7" springlength="-.2 .4"><joint joint="a" coef="2"/>'
     '<joint joint="b" coef="-.5"/></fixed>',
+    "a tendon along one joint": '<fixed name="both" stiffness="7" damping="2" springlength=".1">'
+    '<joint joint="a" coef="-2"/><joint joint="b" coef="0"/></fixed>',
     "a spring between sites": '<fixed name="both"><joint joint="a" coef="2"/></fixed><spatial stiffness="30" damping="2" '
     'springlength=".3"><site site="tip"/><site site="s1"/></spatial>',
 }
@@ -131,6 +134,60 @@ def test_actuators_and_tendons_act_as_in_mujoco(name: str, tmp_path: Path) -> No
     actuators = f"<actuator>{ACTUATED.get(name, '')}</actuator>"
     path = small_file(tmp_path, CHAIN.format(body=BODY), f"<tendon>{tendon}</tendon>", actuators)
     assert largest_difference(path, load_mjcf(path)) < 1e-12
+
+
+STORED = {
+    "joints": (CHAIN.replace('name="a"', 'name="a" stiffness="3" springref="20"'), ""),
+    "one joint": (CHAIN, TENDONS["a tendon along one joint"]),
+    "sites": (CHAIN, TENDONS["a spring between sites"]),
+}
+WORKING = {
+    'joint "a": its spring is not linear': (CHAIN.replace('name="a"', 'name="a" stiffness="3 5 7"'), ""),
+    'tendon "both": its spring stretches by several coordinates': (CHAIN, TENDONS["fixed tendons"]),
+}
+
+
+def potential_differences(path: Path, found: Imported) -> Array:
+    """Potential energies at random states less MuJoCo's, less the first of these."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    data, rng, values = mujoco.MjData(model), np.random.default_rng(3), []
+    system = pendula.compile_system(found.model)
+    at_q, _ = places(system, found)
+    for _ in range(STATES):
+        data.qpos[:], *_ = random_state(model, rng)
+        mujoco.mj_forward(model, data)
+        q = np.zeros(model.nq)
+        q[at_q] = data.qpos
+        values.append(float(system.energies(q, np.zeros(model.nv), 0.0).potential) - data.energy[0])
+    return np.array(values) - values[0]
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_potential_energy_is_that_of_mujoco(name: str, tmp_path: Path) -> None:
+    bodies, tendon = STORED[name]
+    path = small_file(tmp_path, bodies.format(body=BODY), f"<tendon>{tendon}</tendon>")
+    found = load_mjcf(path)
+    assert not any("work" in note for note in found.notes)
+    assert np.abs(potential_differences(path, found)).max() < 1e-10
+
+
+@pytest.mark.parametrize("note", WORKING)
+def test_a_note_names_springs_whose_energy_is_not_in_the_potential(note: str, tmp_path: Path) -> None:
+    """Their energy is in the work of generalized forces, so that energy is kept all the same."""
+    bodies, tendon = WORKING[note]
+    path = small_file(tmp_path, bodies.format(body=BODY), f"<tendon>{tendon}</tendon>")
+    found = load_mjcf(path)
+    assert any(line.startswith(note) and "not in the potential energy" in line for line in found.notes)
+    assert np.abs(potential_differences(path, found)).max() > 0.1
+
+
+def test_a_motor_with_a_delay_is_refused_by_name(tmp_path: Path) -> None:
+    motor = '<actuator><motor name="late" joint="a" delay=".1" nsample="60"/></actuator>'
+    path = small_file(tmp_path, CHAIN.format(body=BODY), motor)
+    with pytest.raises(NotSupported, match=r'actuator "late" delays its control by 0\.1 s'):
+        load_mjcf(path)
+    assert not load_mjcf(path, without=["actuators"]).model.inputs
 
 
 CARRIED = f'<body gravcomp=".7"><joint name="a" axis="0 1 0" {{joint}}/>{BODY}</body>'

@@ -47,6 +47,9 @@ class Forces:
         self.dampers = not reader.is_off("DAMPER") and not reader.is_off("PASSIVE")
         self.driven: dict[str, list[str]] = {}
         """terms of the actuators' generalized forces by speed or coordinate"""
+        self.controls = getattr(self.m, "actuator_ctrladr", range(self.m.nu))
+        """the control of each actuator; older versions of MuJoCo number both alike"""
+        self.gears = [self.m.actuator_gear[at] for at in getattr(self.m, "actuator_outadr", range(self.m.nu))]
 
     def add(self) -> None:
         """All forces, in the order of the file."""
@@ -83,17 +86,29 @@ class Forces:
         if np.any(bends):
             value = polynomial(f"{name} - {number(rest)}", stiffness, bends, odd=False)
             self.draft.forces.append({"type": "generalized", "coordinate": name, "value": f"-{value}"})
+            self._note_work(f'joint "{name}"', "is not linear")
             stiffness = 0.0
         if np.any(drags):
             value = polynomial(f"{name}_dot", damping, drags, odd=True)
             self.draft.forces.append({"type": "generalized", "coordinate": name, "value": f"-{value}"})
             damping = 0.0
+        self._spring(name, kind, stiffness, damping, rest)
+
+    def _spring(self, joint: str, kind: int, stiffness: float, damping: float, rest: float) -> None:
+        """A linear spring with a damper along the coordinate of a hinge or slide."""
         if damping and not stiffness:
-            self.draft.forces.append({"type": "friction", "joint": name, "coefficient": damping})
+            self.draft.forces.append({"type": "friction", "joint": joint, "coefficient": damping})
         elif stiffness:
             law, free = ("torsion-spring", "rest") if kind == HINGE else ("spring", "length")
-            fields = {"type": law, "joint": name, "stiffness": stiffness} | ({free: rest} if rest else {})
+            fields = {"type": law, "joint": joint, "stiffness": stiffness} | ({free: rest} if rest else {})
             self.draft.forces.append(fields | ({"damping": damping} if damping else {}))
+
+    def _note_work(self, where: str, why: str) -> None:
+        """A note about a spring that a model can only hold as generalized forces."""
+        self.draft.note(
+            f"{where}: its spring {why}, so it acts as generalized forces: its energy appears in their "
+            "work, not in the potential energy"
+        )
 
     def _gravity_compensation(self) -> None:
         """Forces that carry bodies: passive ones, off with springs and dampers together, or those of actuators."""
@@ -130,7 +145,7 @@ class Forces:
         for w in wraps:
             name = self.r.joint[int(m.wrap_objid[w])]
             found[name] = found.get(name, 0.0) + float(m.wrap_prm[w])
-        return found
+        return {name: share for name, share in found.items() if share}
 
     def _tendon(self, k: int) -> None:
         m, name = self.m, self.r.name_of("TENDON", k, "tendon")
@@ -149,6 +164,15 @@ class Forces:
         if shares is None:
             self._straight_tendon(k, name, stiffness, damping, low, high, bool(np.any(bends) or np.any(drags)))
             return
+        curved = bool(np.any(bends) or np.any(drags)) or (stiffness and low != high)
+        if len(shares) == 1 and not curved:
+            ((joint, c),) = shares.items()
+            kind = int(m.jnt_type[next(j for j, label in self.r.joint.items() if label == joint)])
+            self._spring(joint, kind, c**2 * stiffness, c**2 * damping, low / c)
+            return
+        if stiffness or np.any(bends):
+            why = "stretches by several coordinates" if len(shares) > 1 else "is not linear"
+            self._note_work(f'tendon "{name}"', why)
         length = total([f"{number(c)}*{q}" for q, c in shares.items()])
         rate = total([f"{number(c)}*{q}_dot" for q, c in shares.items()])
         stretch = f"({length} - {number(low)})"
@@ -196,15 +220,19 @@ class Forces:
         simple &= int(m.actuator_gaintype[i]) in (mj.mjtGain.mjGAIN_FIXED, mj.mjtGain.mjGAIN_AFFINE)
         simple &= int(m.actuator_biastype[i]) in (mj.mjtBias.mjBIAS_NONE, mj.mjtBias.mjBIAS_AFFINE)
         simple &= getattr(m, "actuator_ctrlnum", np.ones(i + 1))[i] == 1
+        simple &= getattr(m, "actuator_outnum", np.ones(i + 1))[i] == 1
         if int(m.actuator_trntype[i]) == mj.mjtTrn.mjTRN_BODY:
             self.draft.note(f'actuator "{name}": adhesion acts through contacts; left out')
             return
         if not simple:
             self.r.refuse("actuators", f'actuator "{name}" has dynamics, or is a muscle or another special type')
             return
-        u = self.draft.input_name(name)
-        limits = bool(m.actuator_ctrllimited[i]) and not self.r.is_off("CLAMPCTRL")
-        ctrl = clipped(u, m.actuator_ctrlrange[i]) if limits else u
+        if delay := float(getattr(m, "actuator_delay", np.zeros(i + 1))[i]):
+            self.r.refuse("actuators", f'actuator "{name}" delays its control by {delay:g} s')
+            return
+        u, at = self.draft.input_name(name), self.controls[i]
+        limits = bool(m.actuator_ctrllimited[at]) and not self.r.is_off("CLAMPCTRL")
+        ctrl = clipped(u, m.actuator_ctrlrange[at]) if limits else u
         match int(m.actuator_trntype[i]):
             case mj.mjtTrn.mjTRN_JOINT | mj.mjtTrn.mjTRN_JOINTINPARENT:
                 done = self._on_joint(i, ctrl)
@@ -253,7 +281,7 @@ class Forces:
 
     def _on_joint(self, i: int, ctrl: str) -> bool:
         m = self.m
-        j, gear = int(m.actuator_trnid[i, 0]), m.actuator_gear[i]
+        j, gear = int(m.actuator_trnid[i, 0]), self.gears[i]
         joint, kind = self.r.joint[j], int(m.jnt_type[j])
         rotor = self._rotor(i)
         if kind in (HINGE, SLIDE):
@@ -275,7 +303,7 @@ class Forces:
 
     def _on_tendon(self, i: int, ctrl: str) -> bool:
         m, k = self.m, int(self.m.actuator_trnid[i, 0])
-        shares, gear = self.fixed_tendon(k), float(m.actuator_gear[i, 0])
+        shares, gear = self.fixed_tendon(k), float(self.gears[i][0])
         limited = getattr(m, "tendon_actfrclimited", np.zeros(m.ntendon))[k]
         if shares is None or limited or self._rotor(i):
             return False
@@ -292,7 +320,7 @@ class Forces:
         force = self._force(i, ctrl, None, None)
         if m.actuator_trnid[i, 1] >= 0 or force is None:
             return False
-        R, gear, label = fr.quaternion_matrix(m.site_quat[s]), m.actuator_gear[i], self.r.body[m.site_bodyid[s]]
+        R, gear, label = fr.quaternion_matrix(m.site_quat[s]), self.gears[i], self.r.body[m.site_bodyid[s]]
         if label == "ground":
             return True
         push, twist = R @ gear[:3], R @ gear[3:]
