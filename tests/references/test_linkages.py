@@ -308,6 +308,42 @@ def test_end_of_a_driven_linkage_moves_as_equation_55_says(name: str) -> None:
     np.testing.assert_allclose(end[1], p["Y"] + shift * np.cos(phi), atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("amplitude", "pivot"), [(19.8, (0.0, 0.0)), (4.0, (15.8, 0.0)), (0.5, (-3.0, 7.0)), (0.0, (0.0, 1e-3))]
+)
+def test_links_span_an_arc_up_to_a_given_end(amplitude: float, pivot: tuple[float, float]) -> None:
+    """All 20 links have length 1, turn by equal angles, and are a chord of a circle: c = sin(20 a/2)/sin(a/2)."""
+    model = library.driven_linkage(bars=21, pivot=pivot, amplitude=amplitude, direction="90deg")
+    state = pendula.compile_system(model).in_joints.initial_state()
+    angles = np.array([state[f"theta{k + 1}"] for k in range(20)])
+    assert model.parameter_values["last"] == pytest.approx(1.0, abs=1e-7)
+    turns = np.diff(angles)
+    np.testing.assert_allclose(turns, turns[0], atol=1e-7)
+    away = math.hypot(pivot[0] + amplitude, pivot[1])
+    assert abs(math.sin(10 * turns[0]) / math.sin(turns[0] / 2)) == pytest.approx(away, abs=1e-6)
+    end = np.sum(_down(angles), axis=1)
+    np.testing.assert_allclose(end, [pivot[0] + amplitude, pivot[1]], atol=1e-6)
+
+
+def test_the_stretched_linkage_of_its_help_is_stretched_to_its_limit() -> None:
+    """Numbers as in the docstring: at the start the links reach 19.8 of their 20."""
+    text = library.driven_linkage.__doc__ or ""
+    assert "21 bars of length 1, a pivot of (15.8, 0), an amplitude of 4" in text
+    run = pendula.simulate(library.driven_linkage(bars=21, pivot=(15.8, 0), amplitude=4.0, direction="90deg"), 1.0)
+    assert run.ok
+    assert run.position("link20", "tip")[0, 0] == pytest.approx(19.8, abs=1e-9)
+    assert run.position("link20", "tip")[:, 0].min() == pytest.approx(11.8, abs=0.1)
+
+
+def test_the_arc_takes_links_of_different_lengths_and_a_given_last_one() -> None:
+    model = library.linkage(bars=6, length=[1.0, 2.0, 1.0, 0.5], pivot=(3.0, 1.0))
+    assert model.parameter_values["last"] == pytest.approx(0.5, abs=1e-7)
+    model = library.linkage(bars=6, pivot=(3.0, 1.0), last_length=2.0)
+    state = pendula.compile_system(model).in_joints.initial_state()
+    end = sum(l * _down(np.array([state[f"theta{k + 1}"]])) for k, l in enumerate([1.0] * 4 + [2.0]))
+    np.testing.assert_allclose(end[:2, 0], [3.0, 1.0], atol=1e-9)
+
+
 # --- arguments ----------------------------------------------------------------------------------------
 
 
@@ -334,6 +370,8 @@ def test_end_of_a_driven_linkage_moves_as_equation_55_says(name: str) -> None:
         (lambda: library.linkage(bars=4, branch="up"), "branch is"),
         (lambda: library.linkage(mass=None), "mass and length"),
         (lambda: library.driven_linkage(bars=True), "whole number"),
+        (lambda: library.driven_linkage(pivot=(0, 0), amplitude=10.5), r"10\.5 from the first pivot, but the links"),
+        (lambda: library.linkage(bars=5, pivot=[9, 1]), "are only 4 long together"),
         (lambda: library.driven_chain(mode=6), "from 1 to 5"),
         (lambda: library.driven_chain(links=0), "from 1"),
         (lambda: library.driven_chain(kind="wire"), "kind is"),

@@ -309,7 +309,7 @@ def test_a_time_span_is_two_numbers_in_any_container(bad: Any) -> None:
 
 
 def test_a_driven_linkage_takes_the_middle_of_its_motion() -> None:
-    model = library.driven_linkage(pivot=(15, 0))
+    model = library.driven_linkage(pivot=(15, 0), start="80deg")
     run = pendula.simulate(model, 0.5, samples=6)
     assert run.ok
     end = run.position(model.bodies[-1].name, "tip")
@@ -320,7 +320,7 @@ def test_a_driven_linkage_takes_the_middle_of_its_motion() -> None:
 @pytest.mark.parametrize("engine", ["symbolic", "recursive"])
 def test_an_end_driven_beyond_reach_names_its_loop(engine: str) -> None:
     """Two links of length 1 and one of length c cannot bring their end nearer to the base than c - 2."""
-    model = library.driven_linkage(bars=4, pivot=(2.5, 0), amplitude=2.5, direction="90deg")
+    model = library.driven_linkage(bars=4, pivot=(2.5, 0), amplitude=2.5, direction="90deg", start=["70deg", "90deg"])
     run = pendula.simulate(pendula.compile_system(model, engine=engine), 4.0, samples=3)
     assert not run.ok
     (note,) = [text for text in run.notes if "beyond its reach" in text]

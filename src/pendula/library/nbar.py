@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -48,17 +50,20 @@ def linkage(
         mass, length: of the links before the last: one value, or a list of bars - 2.
         com: distance of their mass centres from the end nearer to the first pivot; default: the middle.
         last_mass: mass of the last link; default: as the others, or with a list the line density of the link before.
-        last_length: length of the last link; default: what closes the loop at the start.
+        last_length: length of the last link; default: what closes the loop at the start angles.
         last_com: mass centre of the last link; default: the middle.
         pivot: x, y of the second ground pivot; default: where one more link, along the arc, would end.
         branch: with ``last_length``: the joint before the last link is to the left ("open") or to the right
             ("crossed") of the line from the joint before it to the second pivot.
         friction: viscous friction in the joints at the start of each moving link.
         start: initial angles from hanging straight down, one value or a list: of all links before the last; with
-            ``last_length`` of all before the last two. Default: links along a half circle below the pivots.
+            ``last_length`` of all before the last two. Default: links along an arc below the pivots, on which the last
+            has the length of the one before; without a given pivot a half circle.
     """
     plan = _plan(bars, mass, length, last_length, start, arc=180.0, tilt=30.0)
     end = _default_pivot(plan) if pivot is None else _given_pivot(plan, pivot)
+    if pivot is not None and start is None:
+        _span(plan, end)
     return _model(plan, f"linkage of {bars} bars", end, end, branch, com, last_mass, last_com, friction)
 
 
@@ -80,7 +85,8 @@ def driven_linkage(
     A string of links from the ground to a point that is moved (21 and 31 bars in the paper). That far end is at
     pivot + amplitude cos(rate t) (sin direction, cos direction). It starts at rest, with the last link made to close
     the loop there. The paper gives no numbers for the motion; those here are our choice. Its far end that is stretched
-    along the line from the base corresponds to pivot (0, 0) and an amplitude near the length of all links.
+    along the line from the base corresponds to a pivot on this line and an amplitude that end just short of the length
+    of all links: with 21 bars of length 1, a pivot of (15.8, 0), an amplitude of 4 and a direction of 90 degrees.
 
     Closed forms: the end moves exactly as above; the energy changes by the work of the force that moves it.
 
@@ -92,7 +98,8 @@ def driven_linkage(
         direction: of the motion, from straight up towards +x.
         pivot: x, y of the middle of the motion; default: such that the links start along a shallow arc.
         friction: viscous friction in the joint at the start of each link.
-        start: initial angles of the links before the last from hanging straight down: one value, or a list.
+        start: initial angles of the links before the last from hanging straight down: one value, or a list. Default:
+            along an arc on which the last link has the length of the one before; the far end must be within reach.
         until: when the end stops and stays, such as "pi/omega" (half a period); default: never.
     """
     plan = _plan(bars, mass, length, None, start, arc=60.0, tilt=0.0)
@@ -103,6 +110,8 @@ def driven_linkage(
     else:
         _given_pivot(plan, pivot)  # X and Y
     at_start = ("X + beta*sin(phi)", "Y + beta*cos(phi)")
+    if pivot is not None and start is None:
+        _span(plan, at_start)
     moving = ("X + beta*cos(omega*t)*sin(phi)", "Y + beta*cos(omega*t)*cos(phi)")
     made = _model(plan, f"driven linkage of {bars} bars", at_start, moving, "open", None, None, None, friction)
     return made if until is None else drive_window(made, until=until)
@@ -146,6 +155,35 @@ def _plan(
     free = moving - 1 if last is None else moving - 2
     angles = chords[:free] if start is None else for_each("start", start, free)
     return _Plan(moving, m, l, angles, chords, last, is_one(mass), per.parameters)
+
+
+def _span(plan: _Plan, end: Place) -> None:
+    """Start angles along the arc that all links span up to a given end, the last one like the one before if not given.
+
+    Raises:
+        UsageError: the end is farther away than all links together.
+    """
+    known = plan.parameters
+    x, y = (value_of("pivot", f"{place}", known) for place in end)
+    lengths = [value_of("length", l or 0, known) for l in (*plan.l, plan.last or plan.l[-1])]
+    places = [(k + 0.5) / plan.moving - 0.5 for k in range(plan.moving)]
+    away, longest = math.hypot(x, y), sum(lengths)
+    if away >= longest:
+        raise UsageError(
+            f"the far end starts {away:.6g} from the first pivot, but the links are only {longest:.6g} long "
+            "together; try a nearer pivot, or give start, which makes the last link as long as the rest of the way"
+        )
+
+    def reach(arc: float) -> complex:
+        return sum(cmath.rect(l, arc * place) for l, place in zip(lengths, places, strict=True))
+
+    low, high = 0.0, 2 * math.pi  # of the arc's angle: a straight line, a whole circle
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if abs(reach(middle)) > away else (low, middle)
+    level = math.atan2(y, x) - cmath.phase(reach(low)) if away > 0.0 else 0.0
+    angles = [90.0 + math.degrees(level + low * place) for place in places]
+    plan.angles = [f"{angle:.10g}deg" for angle in angles[: len(plan.angles)]]
 
 
 def _default_pivot(plan: _Plan, moved: Place = ("", "")) -> Place:
