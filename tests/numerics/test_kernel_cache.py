@@ -7,6 +7,7 @@ import gc
 import hashlib
 import importlib
 import os
+import pickle
 import stat
 import subprocess
 import sys
@@ -105,12 +106,31 @@ def test_a_directory_others_can_write_to_is_refused(tmp_path):
     assert "is writable by other users" in note
 
 
+@pytest.mark.skipif(os.name != "posix", reason="ownership and modes are POSIX")
+def test_only_the_root_of_the_cache_may_be_a_folder_such_as_tmp(tmp_path):
+    root = tmp_path / "shared"
+    root.mkdir()
+    root.chmod(0o1777)
+    code = "from pendula.numerics.compiled import jit; print(jit.cache_directory, jit.cache_note, sep='|')"
+    directory, note = run_python(code, PENDULA_CACHE_DIR=str(root))[0].split("|")
+    assert Path(directory).parent == root
+    assert note == ""
+    Path(directory).chmod(0o1777)  # others could add kernels
+    refused, note = run_python(code, PENDULA_CACHE_DIR=str(root))[0].split("|")
+    assert refused == ""
+    assert f"{directory} is writable by other users" in note
+
+
 def test_the_order_of_places_is_own_variable_then_xdg_then_home(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("PENDULA_CACHE_DIR", str(tmp_path / "own"))
     assert jit.cache_root() == tmp_path / "own"
     monkeypatch.delenv("PENDULA_CACHE_DIR")
     assert jit.cache_root() == tmp_path / "xdg" / "pendula"
+    usual = Path.home() / "Library" / "Caches" if sys.platform == "darwin" else Path.home() / ".cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # "must be absolute ... consider the path invalid and ignore it"
+    if sys.platform != "win32":
+        assert jit.cache_root() == usual / "pendula"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert "pendula" in jit.cache_root().parts
 
@@ -230,6 +250,52 @@ def test_a_file_that_cannot_be_replaced_is_noted(tmp_path):
     assert list(tmp_path.iterdir()) == [path], "an unfinished file was left behind"
 
 
+def given_to_another_user(path, monkeypatch):
+    if os.getuid() == 0:
+        os.chown(path, 65534, 65534)
+    else:
+        me = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: me + 1)
+
+
+def written_to_by_others(path, monkeypatch):
+    path.chmod(0o666)
+
+
+def led_elsewhere(path, monkeypatch):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def made_a_pipe(path, monkeypatch):
+    path.unlink()
+    os.mkfifo(path)
+
+
+class Trap:
+    def __reduce__(self):
+        return (Path.touch, (Path(os.environ["TRAP"]),))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="ownership and modes are POSIX")
+@pytest.mark.parametrize("change", [given_to_another_user, written_to_by_others, led_elsewhere, made_a_pipe])
+def test_files_that_others_could_have_written_are_not_executed(tmp_path, monkeypatch, change):
+    monkeypatch.setenv("TRAP", str(tmp_path / "executed"))
+    folder = tmp_path / "kernels"
+    assert compiled_with_files(twice, folder, [])(1.0) == 2.0
+    (path,) = folder.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600  # whatever the umask is
+    content = pickle.dumps(Trap())
+    path.write_bytes(hashlib.sha256(content).digest() + content)
+    with monkeypatch.context() as patch:
+        change(path, patch)
+        assert found(twice, folder, numba.float64) is None
+    assert not (tmp_path / "executed").exists()
+    assert compiled_with_files(twice, folder, [])(1.0) == 2.0  # and an own file takes the name
+    assert stat.S_IMODE(path.lstat().st_mode) == 0o600
+    assert found(twice, folder, numba.float64) is not None
+
+
 def test_the_file_of_another_function_is_not_used(tmp_path):
     """The right checksum, the wrong code."""
     assert compiled_with_files(twice, tmp_path, [])(1.0) == 2.0
@@ -286,7 +352,7 @@ def test_a_full_disk_is_noted_and_leaves_nothing_behind(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     for name in ("replace", "link"):  # how files get their names
-        monkeypatch.setattr(kernel_files.os, name, full)
+        monkeypatch.setattr(os, name, full)
     notes = []
     assert compiled_with_files(twice, tmp_path, notes)(1.0) == 2.0
     assert len(notes) == 1

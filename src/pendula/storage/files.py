@@ -30,11 +30,11 @@ _ABANDONED = 60.0  # seconds after which a file that nobody writes is removed
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def writing(path: str | os.PathLike[str], *, mode: int | None = None) -> Iterator[BinaryIO]:
     """A binary file to write to, which takes the name ``path`` at the end, if nothing went wrong until then.
 
-    Links are followed, the permissions of an old file are kept, and anything but a regular file (a pipe,
-    ``/dev/stdout``) is written to directly.
+    Links are followed, the permissions of an old file are kept unless ``mode`` gives others, and anything but a
+    regular file (a pipe, ``/dev/stdout``) is written to directly.
 
     Raises:
         UsageError: it cannot be written; the message names the path and the cause.
@@ -48,7 +48,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         ['a.txt']
     """
     try:
-        with _whole(path) as file:
+        with _whole(path, mode) as file:
             yield file
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -65,14 +65,14 @@ def cannot_write(path: str | os.PathLike[str], error: Exception) -> UsageError:
 
 
 @contextlib.contextmanager
-def _whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def _whole(path: str | os.PathLike[str], mode: int | None) -> Iterator[BinaryIO]:
     target = os.path.realpath(path)
     old = stat_of(path)  # not of the target: /dev/fd/63 leads to a name that no file has
     if old is not None and not stat.S_ISREG(old.st_mode) and not stat.S_ISDIR(old.st_mode):
         with open_to_write(path) as file:
             yield file
         return
-    unfinished = Unfinished(target, old)
+    unfinished = Unfinished(target, old, mode)
     try:
         yield unfinished.file
         unfinished.publish()
@@ -87,7 +87,7 @@ class Unfinished:
     processes left of the same file is removed.
     """
 
-    def __init__(self, target: str, old: os.stat_result | None) -> None:
+    def __init__(self, target: str, old: os.stat_result | None, mode: int | None = None) -> None:
         if old is not None and stat.S_ISDIR(old.st_mode):
             raise IsADirectoryError(21, os.strerror(21), target)
         if old is not None and not os.access(target, os.W_OK):
@@ -96,8 +96,10 @@ class Unfinished:
         self._folder, name = os.path.split(target)
         self._begin = f".{name[:_NAME_CHARACTERS]}."
         self.file = os.fdopen(self._open(), "w+b")
-        if old is not None and hasattr(os, "fchmod"):
-            os.fchmod(self.file.fileno(), stat.S_IMODE(old.st_mode))
+        if mode is None and old is not None:
+            mode = stat.S_IMODE(old.st_mode)
+        if mode is not None and hasattr(os, "fchmod"):
+            os.fchmod(self.file.fileno(), mode)
 
     def _open(self) -> int:
         flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
@@ -233,9 +235,9 @@ def _sync_folder(folder: str) -> None:
             os.close(handle)
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+def write_bytes(path: str | os.PathLike[str], content: bytes, *, mode: int | None = None) -> None:
     """Writes a file; see :func:`writing`."""
-    with writing(path) as file:
+    with writing(path, mode=mode) as file:
         file.write(content)
 
 
@@ -302,8 +304,8 @@ def cache_root() -> Path:
     """Per-user directory for what can be computed again, such as compiled kernels; this does not create it."""
     if chosen := os.environ.get("PENDULA_CACHE_DIR"):
         return Path(chosen).expanduser().absolute()
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen).expanduser().absolute() / "pendula"
+    if (chosen := os.environ.get("XDG_CACHE_HOME")) and Path(chosen).expanduser().is_absolute():  # as its rules say
+        return Path(chosen).expanduser() / "pendula"
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / "pendula" / "cache"

@@ -6,8 +6,8 @@ constants that its kernel reaches (:mod:`pendula.numerics.compiled.kernel_keys`)
 
 The directory is ``$PENDULA_CACHE_DIR``, else ``$XDG_CACHE_HOME/pendula``, else the usual one of the platform
 (``~/.cache/pendula``, ``~/Library/Caches/pendula``, ``%LOCALAPPDATA%\\pendula``). Cached code will be executed, so the
-directory must belong to the user and not be writable by others. Otherwise every process compiles its kernels;
-:data:`cache_note` then states the reason.
+directory and every file in it must belong to the user and not be writable by others. Otherwise every process compiles
+its kernels; :data:`cache_note` then states the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import hashlib
 import os
 import platform
 import shutil
-import stat
 import tempfile
 import threading
 import time
@@ -32,7 +31,6 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 from pendula.numerics.compiled.kernel_files import (
-    DAY,
     NOTHING_COUNTED,
     UNUSED_DAYS,
     KernelFiles,
@@ -43,6 +41,7 @@ from pendula.numerics.compiled.kernel_files import (
 from pendula.numerics.compiled.native import Callback
 from pendula.numerics.compiled.parts import PIPELINE, called_as_part
 from pendula.storage.files import cache_root
+from pendula.storage.private import DAY, make_private, refuse_others
 
 NUMBA_OPTIONS = (
     "OPT",
@@ -104,17 +103,6 @@ def environment_hash() -> str:
     return hashlib.sha256(repr((versions, processor(), options)).encode()).hexdigest()[:20]
 
 
-def _refuse_open_directory(path: Path) -> None:
-    """Raise OSError if another user could write code to ``path``."""
-    if not hasattr(os, "getuid"):
-        return
-    found = path.stat()
-    if found.st_uid not in (os.getuid(), 0):
-        raise OSError(f"{path} belongs to another user")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
-        raise OSError(f"{path} is writable by other users")
-
-
 def _remove_unused(root: Path, keep: Path) -> None:
     """Removes directories of other versions that nobody has used for a while (best effort)."""
     oldest = time.time() - UNUSED_DAYS * DAY
@@ -129,10 +117,9 @@ def _prepare_directory() -> str:
     try:
         root = cache_root()
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _refuse_open_directory(root)
+        refuse_others(root.stat(), root, sticky=True)
         directory = root / f"kernels-{environment_hash()}"
-        directory.mkdir(exist_ok=True, mode=0o700)
-        _refuse_open_directory(directory)
+        make_private(directory)
         tempfile.TemporaryFile(dir=directory).close()
         os.utime(directory)
         _remove_unused(root, directory)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import pickle
 import time
 from collections.abc import Callable
@@ -33,8 +32,8 @@ from pendula.errors import UsageError
 from pendula.numerics.compiled import ahead
 from pendula.numerics.compiled.kernel_keys import code_digest, signature_text
 from pendula.storage.files import write_bytes
+from pendula.storage.private import DAY, read_private, remove_foreign
 
-DAY = 86400.0  # seconds
 UNUSED_DAYS = 30.0  # kernels are removed after this long without use
 DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -59,12 +58,6 @@ def uncompiled_callback(function: Callable[..., Any], signature: str, settings: 
 
 def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
-
-
-def _mark_used(path: Path) -> None:
-    """Updates the time of a file, at most once a day."""
-    if time.time() - path.stat().st_mtime > DAY:
-        os.utime(path)
 
 
 @lru_cache
@@ -171,8 +164,7 @@ class KernelFiles(_Cache):
         try:
             key = self._key(signature, target.codegen())
             path = self._path(key)
-            content = path.read_bytes()
-            _mark_used(path)
+            content = read_private(path)
         except OSError:
             return None
         if content[:DIGEST_BYTES] != _digest(content[DIGEST_BYTES:]):
@@ -212,4 +204,5 @@ class KernelFiles(_Cache):
 
     def _write(self, path: Path, content: bytes) -> None:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_bytes(path, content)
+        remove_foreign(path)
+        write_bytes(path, content, mode=0o600)
