@@ -1,0 +1,193 @@
+"""What carries a run to where the question is asked: pickles, files, continuation, ensembles, studies, processes.
+
+Every carry gives a run that must be the fresh one at the same times (:func:`carried` checks it); the question is asked
+of what came out, never of the fresh run.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pendula
+from tests.crossings import oracle
+from tests.crossings.case import DURATION, Case, Stretch, Wrong
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A run that was carried, with the times at which it is looked at, and what it claims there.
+
+    Attributes:
+        run: the run.
+        stretch: its times; ``stretch.inside`` are those at which no input jumps.
+        moments: states, accelerations and (own) inputs at all samples.
+    """
+
+    run: Any
+    stretch: Stretch
+    moments: list[oracle.Moment]
+
+    @property
+    def system(self) -> Any:
+        """The system of the run."""
+        return self.run.system
+
+    def inside(self, count: int) -> list[int]:
+        """Indices of some samples away from jumps, spread over the run."""
+        inside = self.stretch.inside
+        return [int(k) for k in inside[np.linspace(1, inside.size - 2, count).astype(int)]]
+
+
+def carried(case: Case) -> Carried:
+    """The run of a case, carried as its row wants it; it must agree with the fresh one."""
+    found = CARRIES[case.row["carry"]](case)
+    if not isinstance(found, Carried):
+        found = Carried(found, case.stretch, case.moments(found))
+    return found
+
+
+def same_states(case: Case, what: str, run: Any, other: Any, order: Any = slice(None)) -> None:
+    """Raises Wrong if two runs have other states at the same samples.
+
+    Orientations are compared as poses of bodies: a run that loaded may have chosen other coordinates of one pose.
+    """
+    for part, a, b in zip(("coordinates", "speeds"), run.joints, other.joints, strict=True):
+        error = np.abs(a - b[order]).max(initial=0.0)
+        scale = 1 + np.abs(b).max(initial=0.0)
+        if not error <= case.tolerance * scale:
+            raise Wrong(f"{what}: {part} differ by {error:.2e}")
+
+
+def _pickled_system(case: Case) -> Any:
+    system = pickle.loads(pickle.dumps(case.system))
+    run = case.simulated(system)
+    same_states(case, "pickled system", run, case.fresh)
+    return run
+
+
+def _pickled_run(case: Case) -> Any:
+    run = pickle.loads(pickle.dumps(case.fresh))
+    same_states(case, "pickled run", run, case.fresh)
+    return run
+
+
+def _saved(ending: str) -> Callable[[Case], Any]:
+    def carry(case: Case) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"run.{ending}"
+            case.fresh.save(path)
+            run = pendula.load_run(path)
+        same_states(case, f"run.{ending}", run, case.fresh)
+        return run
+
+    return carry
+
+
+def _continued(case: Case) -> Any:
+    half = Stretch(0.0, DURATION / 2)
+    first = case.simulated(stretch=half)
+    rest = case.stretch.times[case.stretch.times > half.last + 1e-12]
+    run = first.continue_for(DURATION / 2, samples=rest)
+    same_states(case, "continued", run, case.fresh)
+    return run
+
+
+def _backwards(case: Case) -> Any:
+    """From the end of the fresh run back to its start."""
+    back = Stretch(DURATION, 0.0)
+    run = case.simulated(stretch=back, initial_state=case.fresh.state(-1))
+    same_states(case, "backwards", run, case.fresh, slice(None, None, -1))
+    return Carried(run, back, case.moments(run))
+
+
+def _again(case: Case) -> Any:
+    """Simulated again from the system of the run: inputs that are not given anew stay."""
+    settings = {name: value for name, value in case.settings.items() if name != "inputs"}
+    span = (case.stretch.first, case.stretch.last)
+    run = pendula.simulate(case.fresh.system, t_span=span, samples=case.stretch.times, **settings)
+    same_states(case, "again", run, case.fresh)
+    return run
+
+
+def _ensemble(case: Case) -> Any:
+    """A run that begins where one of an ensemble ended."""
+    start = case.fresh.state(0)
+    settings = {
+        name: case.settings[name] for name in ("stepper", "tol", "inputs", "parameters") if name in case.settings
+    }
+    runs = pendula.simulate_many(
+        case.system, DURATION, [start, start], samples=case.stretch.times, workers=1, **settings
+    )
+    _same_end(case, "ensemble", runs[1].end, case.fresh.state(-1))
+    return _from_there(case, runs[1].end)
+
+
+def _study(case: Case) -> Any:
+    """A run that begins where one case of a study ended."""
+    given = {name: case.settings[name] for name in ("stepper", "tol") if name in case.settings}
+    over: dict[str, Any] = {"k": [5.0, case.own.values["k"]]} | {
+        name: [x] for name, x in case.parameters.items() if name != "k"
+    }
+    over |= {name: [x] for name, x in case.given.inputs.items()}
+    found = pendula.sweep(case.system, over, "end", duration=DURATION, on="here", **given)
+    end = case.fresh.state(-1)
+    values = {name: float(np.ravel(found[name][1])[0]) for name in end}
+    state = end.replace(values)
+    _same_end(case, "study", state, end)
+    return _from_there(case, state)
+
+
+def _same_end(case: Case, what: str, state: Any, end: Any) -> None:
+    error = max(abs(state[name] - end[name]) for name in end)
+    if not error <= case.tolerance * (1 + max(abs(end[name]) for name in end)):
+        raise Wrong(f"{what}: the end differs by {error:.2e}")
+
+
+def _from_there(case: Case, state: Any) -> Carried:
+    on = Stretch(DURATION, 2 * DURATION)
+    run = case.simulated(stretch=on, initial_state=state)
+    return Carried(run, on, case.moments(run))
+
+
+def _process(case: Case) -> Any:
+    """Simulated in another process, which receives the system and returns the run."""
+    span = (case.stretch.first, case.stretch.last)
+    settings = {**case.settings, "t_span": span, "samples": case.stretch.times}
+    run = pickle.loads(worker().submit(_elsewhere, pickle.dumps((case.system, settings))).result(timeout=120))
+    same_states(case, "process", run, case.fresh)
+    return run
+
+
+def _elsewhere(sent: bytes) -> bytes:
+    system, settings = pickle.loads(sent)
+    return pickle.dumps(pendula.simulate(system, **settings))
+
+
+@cache
+def worker() -> ProcessPoolExecutor:
+    """One other process, for all rows."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+
+CARRIES: dict[str, Callable[[Case], Any]] = {
+    "fresh": lambda case: case.fresh,
+    "pickled system": _pickled_system,
+    "pickled run": _pickled_run,
+    **{ending: _saved(ending) for ending in ("npz", "csv", "json", "nc")},
+    "continued": _continued,
+    "backwards": _backwards,
+    "again": _again,
+    "ensemble": _ensemble,
+    "study": _study,
+    "process": _process,
+}

@@ -1,0 +1,191 @@
+"""A row made concrete: its mechanism, system, run, and what carried them to where the question is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import pendula
+from pendula.errors import PendulaError
+from pendula.system.symbolic import SymbolicSystem
+from tests.crossings import oracle
+from tests.crossings.factors import FLAT, Row
+from tests.crossings.inputs import EVERY, Given, given_input
+from tests.crossings.mechanism import Array, Builder, Drawn
+
+DURATION = 0.4
+BLOCK = 0.05
+"""inputs jump, and controllers sample, only between blocks"""
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+
+
+class Unsuitable(Exception):
+    """The drawn numbers do not suit the row: draw others."""
+
+
+class Wrong(AssertionError):
+    """An answer that an oracle contradicts."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Times at which a run is looked at: edges of blocks, and Gauss points inside of each."""
+
+    first: float
+    last: float
+
+    @property
+    def edges(self) -> Array:
+        """Ends of all blocks, in the direction of the run."""
+        count = round(abs(self.last - self.first) / BLOCK)
+        return np.linspace(self.first, self.last, count + 1)
+
+    @cached_property
+    def times(self) -> Array:
+        """Edges and Gauss points, in order."""
+        edges = self.edges
+        inner = (edges[:-1] + edges[1:])[:, None] / 2 + np.diff(edges)[:, None] / 2 * NODES
+        return np.concatenate([np.column_stack([edges[:-1], inner]).ravel(), edges[-1:]])
+
+    @property
+    def inside(self) -> Array:
+        """Indices of the Gauss points in ``times``."""
+        return np.flatnonzero(np.arange(self.times.size) % (NODES.size + 1))
+
+
+class Case:
+    """One attempt at a row.
+
+    Attributes:
+        row: its levels.
+        rng: its generator: the same numbers for the same seed, row and attempt.
+        drawn: the mechanism as data.
+        own: the oracle's reading of the data.
+        given: what acts on it.
+        parameters: changed parameters of the run.
+    """
+
+    def __init__(self, row: Row, seed: tuple[int, ...]) -> None:
+        self.row = row
+        self.seed = seed
+        self.rng = np.random.default_rng([*seed, 4711])
+        self.drawn: Drawn = Builder(row, self.rng).drawn()
+        self.parameters = {"k": 9.0, "m": 0.7} if self.rng.random() < 0.5 else {}
+        self.own = oracle.Mechanism(self.drawn.data, self.parameters)
+        self.given: Given = given_input(row, *self._law_names(), self.rng)
+
+    def _law_names(self) -> tuple[str, str]:
+        """The coordinate and the speed that a feedback law names."""
+        return self.drawn.law
+
+    @cached_property
+    def model(self) -> pendula.Model:
+        """The model."""
+        return pendula.Model(**self.drawn.data)
+
+    @cached_property
+    def system(self) -> Any:
+        """The system, by the engine of the row."""
+        engine = self.row["engine"]
+        if engine == "recursive":
+            return pendula.compile_system(self.model, engine="recursive")
+        if engine == "maximal as one system":
+            return SymbolicSystem(pendula.derive(self.model, "maximal"), by_bodies=False)
+        return pendula.compile_system(self.model, engine)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all moves in the plane."""
+        return self.row["orientation"] in FLAT
+
+    @cached_property
+    def stretch(self) -> Stretch:
+        """The times of the run."""
+        return Stretch(0.0, DURATION)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of ``simulate`` besides the time."""
+        stepper, constraints = self.row["stepper"], self.row["constraints"]
+        found: dict[str, Any] = {"stepper": stepper, "constraints": constraints}
+        found |= {"step": 0.001} if stepper == "rk4" else {"tol": 1e-8 if stepper == "radau" else 1e-10}
+        if self.given.inputs:
+            found["inputs"] = self.given.inputs
+        if self.parameters:
+            found["parameters"] = self.parameters
+        return found
+
+    @property
+    def tolerance(self) -> float:
+        """How near motions must be to each other: by the tolerance of their steps."""
+        rough = self.row["load"] in ("kink", "joint limit")
+        return {"radau": 3e-5, "rk4": 1e-6}.get(self.row["stepper"], 1e-6) * (30 if rough else 1)
+
+    def simulated(self, system: Any = None, stretch: Stretch | None = None, **changes: Any) -> Any:
+        """A run."""
+        stretch = stretch or self.stretch
+        settings = {**self.settings, **changes}
+        run = pendula.simulate(
+            system or self.system, t_span=(stretch.first, stretch.last), samples=stretch.times, **settings
+        )
+        if not run.outcome.ok or len(run.t) != stretch.times.size:
+            raise Unsuitable(f"{run.outcome}: {run.detail}")
+        return run
+
+    @cached_property
+    def fresh(self) -> Any:
+        """The run of the row, before anything carried it."""
+        return self.simulated()
+
+    # -- what a run says, by name
+
+    def states_of(self, run: Any) -> list[dict[str, float]]:
+        """Coordinates and speeds of the joints at all samples."""
+        layout = run.joint_layout
+        q, v = run.joints
+        names = (*layout.coordinates, *layout.speeds)
+        return [dict(zip(names, map(float, (*a, *b)), strict=True)) for a, b in zip(q, v, strict=True)]
+
+    def moments(self, run: Any, stretch: Stretch | None = None) -> list[oracle.Moment]:
+        """What the run claims at its samples: states, accelerations; inputs by what the caller gave."""
+        states, times = self.states_of(run), run.t
+        layout = run.joint_layout
+        accelerations = run.accelerations
+        inputs = self.inputs_at(times, states)
+        found = []
+        for k, (t, state) in enumerate(zip(times, states, strict=True)):
+            found.append(
+                oracle.Moment(
+                    float(t),
+                    {name: state[name] for name in layout.coordinates},
+                    {name: state[name] for name in layout.speeds},
+                    dict(zip(layout.speeds, map(float, accelerations[k]), strict=True)),
+                    inputs[k],
+                )
+            )
+        return found
+
+    def inputs_at(self, times: Any, states: list[dict[str, float]]) -> list[dict[str, float]]:
+        """Values of the inputs at samples."""
+        if not self.given.inputs:
+            return [{} for _ in times]
+
+        def at(t: float) -> Mapping[str, float]:
+            k = int(np.argmin(np.abs(np.asarray(times) - t)))
+            if abs(times[k] - t) > 1e-9:
+                raise Unsuitable(f"no sample at t = {t}")
+            return states[k]
+
+        return [{"F": self.given.value(float(t), state, at)} for t, state in zip(times, states, strict=True)]
+
+
+def passes(error: BaseException) -> bool:
+    """Whether an error says that the numbers of a case do not suit, rather than that something is wrong."""
+    return isinstance(error, PendulaError)
+
+
+__all__ = ["BLOCK", "DURATION", "EVERY", "Case", "Stretch", "Unsuitable", "Wrong", "passes"]

@@ -1,0 +1,117 @@
+"""The factors of the crossings, their levels, and which levels cannot stand together by definition.
+
+A row of the net has one level of every factor. A *cell* is a pair of levels of two factors; the net is complete when
+every cell is answered by a row that passed, forbidden here, or refused in a registered way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+FACTORS: dict[str, tuple[str, ...]] = {
+    "orientation": (
+        "plane", "plane, from ground", "zyz", "xyz", "space zyx", "universal", "rotation vector", "quaternion",
+    ),
+    "speeds": ("rates", "body", "parent"),
+    "closure": ("tree", "loop", "redundant loop", "coupling", "loop in space"),
+    "drive": ("none", "one", "several", "several in one loop", "angle", "moving ground", "turning", "held"),
+    "load": (
+        "gravity", "spring", "torsion spring", "damper", "friction", "armature", "force in text", "force of time",
+        "force of a coordinate", "kink", "joint limit", "force at a body",
+    ),
+    "input": (
+        "none", "number", "text of time", "feedback", "held series", "linear series", "cubic series", "function",
+        "sampled", "sampled with memory",
+    ),
+    "engine": ("lagrange", "kane", "newton-euler", "projection", "maximal", "maximal as one system", "recursive"),
+    "stepper": ("dop853", "rk45", "radau", "rk4", "taylor"),
+    "constraints": ("projection", "baumgarte", "none"),
+    "carry": (
+        "fresh", "pickled system", "pickled run", "npz", "csv", "json", "nc", "continued", "backwards", "again",
+        "ensemble", "study", "process",
+    ),
+    "question": (
+        "accelerations", "energy", "momentum", "reactions", "motor forces", "trim", "equilibria", "linear model",
+        "slopes", "sensitivities", "events", "modes", "multipliers", "python", "sympy", "c", "fmu", "live page",
+    ),
+}  # fmt: skip
+"""Every factor with its levels; the first one is the plainest, which shrinking a row goes back to."""
+
+Row = Mapping[str, str]
+"""one level of every factor"""
+
+Level = tuple[str, str]
+"""a factor and one of its levels"""
+
+Cell = tuple[Level, Level]
+"""two levels of different factors, in the order of the factors"""
+
+FLAT = ("plane", "plane, from ground")
+ANGLES = ("zyz", "xyz", "space zyx")
+
+FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
+    (
+        {"orientation": (*FLAT, "universal"), "speeds": ("body", "parent")},
+        "hinges and universal joints have rates; only balls have a choice of speeds",
+    ),
+    ({"orientation": ("quaternion",), "speeds": ("rates",)}, "four rates of a quaternion are not independent speeds"),
+    ({"orientation": FLAT, "closure": ("loop in space",)}, "a mechanism in the plane has no loop in space"),
+    (
+        {"orientation": ("rotation vector", "quaternion"), "drive": ("angle",)},
+        "these orientations have no angle whose motion could be prescribed alone",
+    ),
+    (
+        {"speeds": ("body", "parent"), "drive": ("angle",)},
+        "where an angle is prescribed, the other angles have rates, not an angular velocity",
+    ),
+    (
+        {"closure": ("tree", "coupling", "loop in space"), "drive": ("several in one loop",)},
+        "without a planar loop there are no two cranks of one",
+    ),
+)
+"""Combinations that do not exist, with the reason. Not refusals: nobody could answer them."""
+
+
+def levels() -> Iterator[Level]:
+    """All levels of all factors."""
+    for factor, names in FACTORS.items():
+        for name in names:
+            yield factor, name
+
+
+def cells() -> list[Cell]:
+    """All pairs of levels of two factors, forbidden ones as well."""
+    return [(a, b) for a, b in combinations(levels(), 2) if a[0] != b[0]]
+
+
+def cells_of(row: Row) -> list[Cell]:
+    """The pairs that a row has."""
+    return list(combinations(((factor, row[factor]) for factor in FACTORS), 2))
+
+
+def matches(part: Mapping[str, str], row: Row) -> bool:
+    """Whether a row has all levels of a part."""
+    return all(row[factor] == level for factor, level in part.items())
+
+
+def forbidden_parts() -> list[dict[str, str]]:
+    """The forbidden combinations, one level for each of their factors."""
+    return [
+        {one: a, other: b}
+        for rule, _ in FORBIDDEN
+        for (one, firsts), (other, seconds) in combinations(rule.items(), 2)
+        for a in firsts
+        for b in seconds
+    ]
+
+
+def is_forbidden(cell: Cell) -> bool:
+    """Whether a pair is forbidden, by itself or because each completion of it is (a forbidden level)."""
+    pair = dict(cell)
+    return pair in FORBIDDEN_PAIRS
+
+
+FORBIDDEN_PAIRS = forbidden_parts()
+PLAIN: dict[str, str] = {factor: names[0] for factor, names in FACTORS.items()}
+"""the plainest level of every factor"""

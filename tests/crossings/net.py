@@ -1,0 +1,167 @@
+"""Rows asked one by one: what each ended in, which cells that covers, and what refuses the others."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pendula.errors import LoopNotClosed, NoConvergence, NotSupported, SingularPose
+from tests.crossings import questions
+from tests.crossings.array import Rules, complete, covering
+from tests.crossings.carry import carried
+from tests.crossings.case import Case, Unsuitable, Wrong
+from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells_of, matches
+
+ATTEMPTS = 4
+"""numbers drawn for a row until they suit it"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a row ended in.
+
+    Attributes:
+        row: its levels.
+        seed: the numbers from which it was drawn.
+        ending: "passed", "refused", "wrong", "error", or "unsuitable" if no numbers were found that suit.
+        detail: what was wrong, the id of the refusal, or the traceback.
+    """
+
+    row: Row
+    seed: tuple[int, ...]
+    ending: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        levels = ", ".join(f"{f}: {x}" for f, x in self.row.items() if x != PLAIN[f])
+        return f"{self.ending}: {self.detail}\n  row {':'.join(map(str, self.seed))}: {levels}"
+
+
+def try_row(row: Row, seed: tuple[int, ...]) -> Result:
+    """Asks the question of a row, with new numbers while they do not suit."""
+    why = ""
+    for attempt in range(ATTEMPTS):
+        result = attempt_row(row, (*seed, attempt))
+        if result.ending != "unsuitable":
+            return result
+        why = result.detail
+    return Result(row, (*seed, ATTEMPTS - 1), "unsuitable", why)
+
+
+def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
+    """One attempt at a row."""
+    try:
+        case = Case(row, seed)
+        questions.ask(row["question"])(case, carried(case))
+    except NotSupported as error:
+        return Result(row, seed, "refused", error.refusal.id)
+    except Unsuitable as error:
+        return Result(row, seed, "unsuitable", str(error))
+    except (SingularPose, LoopNotClosed, NoConvergence) as error:
+        return Result(row, seed, "unsuitable", f"{type(error).__name__}: {error}")
+    except Wrong as error:
+        return Result(row, seed, "wrong", str(error))
+    except Exception:
+        return Result(row, seed, "error", traceback.format_exc(limit=-6))
+    return Result(row, seed, "passed")
+
+
+def smallest_refusing(row: Row, seed: tuple[int, ...], refusal: str) -> dict[str, str]:
+    """The levels of a row that alone make the refusal, found by setting the others back to the plainest one by one."""
+    kept = dict(row)
+    for factor in FACTORS:
+        if kept[factor] == PLAIN[factor]:
+            continue
+        plainer = complete_plain({f: x for f, x in kept.items() if f != factor and x != PLAIN[f]})
+        if plainer is None:
+            continue
+        result = try_row(plainer, seed)
+        if result.ending == "refused" and result.detail == refusal:
+            kept = plainer
+    return {f: x for f, x in kept.items() if x != PLAIN[f]}
+
+
+def complete_plain(levels: Mapping[str, str]) -> dict[str, str] | None:
+    """A row with the given levels and the plainest others that may stand with them."""
+    row = {**PLAIN, **levels}
+    return row if Rules().allow_row(row) else None
+
+
+@dataclass
+class Refused:
+    """A part of rows that is refused: the refusal and the fewest levels that make it."""
+
+    refusal: str
+    part: dict[str, str]
+
+    def explains(self, row: Row, refusal: str) -> bool:
+        """Whether it is known that a row is refused so."""
+        return refusal == self.refusal and matches(self.part, row)
+
+
+@dataclass
+class Net:
+    """Results of rows, and what they say of the cells.
+
+    Attributes:
+        results: every row that was asked.
+        refused: what is known of refusals.
+        impossible: cells that no allowed row has.
+    """
+
+    refused: list[Refused] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    impossible: set[Cell] = field(default_factory=set)
+
+    def cells(self, ending: str) -> set[Cell]:
+        """The cells of all rows with an ending."""
+        return {cell for result in self.results if result.ending == ending for cell in cells_of(result.row)}
+
+    def of(self, *endings: str) -> list[Result]:
+        """The results with certain endings."""
+        return [result for result in self.results if result.ending in endings]
+
+
+def walk(seed: int, refused: Sequence[Refused] = (), without: Iterable[tuple[str, str]] = ()) -> Iterator[Net]:
+    """Asks all rows of a covering array; a row that is refused is drawn again without what refuses it.
+
+    Yields the net after every row, so that a caller can stop or save what is there.
+    """
+    net = Net(list(refused))
+    parts = [one.part for one in net.refused if len(one.part) > 1]
+    rows, net.impossible = covering(seed, parts, without=without)
+    yield net
+    waiting = [(row, (seed, n)) for n, row in enumerate(rows)]
+    while waiting:
+        row, numbers = waiting.pop(0)
+        result = try_row(row, numbers)
+        net.results.append(result)
+        if result.ending == "refused" and len(numbers) < 5:
+            waiting += _redrawn(net, result, numbers, without)
+        yield net
+
+
+def _redrawn(
+    net: Net, result: Result, numbers: tuple[int, ...], without: Iterable[tuple[str, str]]
+) -> list[tuple[Row, tuple[int, ...]]]:
+    """Rows that have the cells of a refused one without what refuses it."""
+    import numpy as np
+
+    if not any(one.explains(result.row, result.detail) for one in net.refused):
+        part = smallest_refusing(result.row, result.seed[:-1], result.detail)
+        net.refused.append(Refused(result.detail, part))
+    rules = Rules([*(one.part for one in net.refused), *({f: x} for f, x in without)])
+    wanted = {cell for cell in cells_of(result.row) if cell not in net.cells("passed")}
+    rng = np.random.default_rng([*numbers, 99])
+    found: list[tuple[Row, tuple[int, ...]]] = []
+    for k in range(3):
+        while wanted:
+            first = sorted(wanted)[0]
+            row = complete(dict(first), rules, rng, wanted)
+            wanted.discard(first)
+            if row is not None:
+                found.append(({f: row[f] for f in FACTORS}, (*numbers, k)))
+                wanted -= set(cells_of(row))
+                break
+    return found

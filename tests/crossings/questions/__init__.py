@@ -1,0 +1,25 @@
+"""What is asked of a carried run: one function for each question, which raises Wrong where an oracle contradicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from tests.crossings.carry import Carried
+from tests.crossings.case import Case
+
+Ask = Callable[[Case, Carried], None]
+
+PLACES: Mapping[str, str] = {
+    "accelerations": "motion",
+    "energy": "motion",
+    "momentum": "motion",
+}
+"""question: the module that asks it, in a function of its name"""
+
+
+def ask(question: str) -> Ask:
+    """The function that asks a question."""
+    module = import_module(f"tests.crossings.questions.{PLACES[question]}")
+    found: Ask = getattr(module, question.replace(" ", "_"))
+    return found

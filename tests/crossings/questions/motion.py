@@ -1,0 +1,107 @@
+"""Accelerations, energies and momenta along the carried run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.crossings import oracle
+from tests.crossings.carry import Carried
+from tests.crossings.case import WEIGHTS, Case, Wrong
+from tests.crossings.mechanism import Array
+
+ROUNDING = 2e-9
+"""claimed accelerations and forces at one state: rounding, times the conditioning of small mechanisms"""
+
+
+def accelerations(case: Case, carried: Carried) -> None:
+    """Claimed accelerations balance every body, close the loops, and are the slope of the claimed motion."""
+    for k in carried.inside(6):
+        balanced(case, carried.moments[k])
+    follows(case, carried)
+
+
+def balanced(case: Case, moment: oracle.Moment) -> None:
+    """Inertia and loads balance along every motion that the loops allow, and the loops stay closed."""
+    own = case.own
+    gaps = own.gaps(moment)
+    loose = {"baumgarte": 1e-4, "none": 1e-4}.get(case.row["constraints"], 1e-9)
+    for order, gap in enumerate(gaps):
+        size = np.abs(gap).max(initial=0.0)
+        bound = loose * 30**order if order < 2 or case.row["constraints"] == "baumgarte" else ROUNDING * 1e2
+        if not size <= bound:
+            raise Wrong(f"at t = {moment.t:.6g} the loops are open by {size:.2e} (derivative {order})")
+    solved = own.accelerations(moment)
+    claimed = np.array([moment.a[name] for name in own.free])
+    right = np.array([solved.a[name] for name in own.free])
+    error = np.abs(claimed - right)
+    k = int(np.argmax(error))
+    bound = ROUNDING * (1 + np.abs(right).max()) * max(1.0, solved.condition / 1e3)
+    if case.row["constraints"] == "baumgarte":
+        bound += 1e-3
+    if not error[k] <= bound:
+        raise Wrong(f"at t = {moment.t:.6g} {own.free[k]}' = {claimed[k]:.12g}, by free bodies {right[k]:.12g}")
+
+
+def follows(case: Case, carried: Carried) -> None:
+    """Speeds are the integrals of the accelerations, block by block, by Gauss' formula."""
+    names = list(case.own.free)
+    v = np.array([[m.v[name] for name in names] for m in carried.moments])
+    a = np.array([[m.a[name] for name in names] for m in carried.moments])
+    error = defects(carried, v, a)
+    bound = case.tolerance * (1 + np.abs(v).max()) * 3
+    if case.row["load"] in ("kink", "joint limit"):
+        bound = 0.05 * np.abs(a).max()
+    if not error <= bound:
+        raise Wrong(f"speeds are not the integral of the accelerations: off by {error:.2e} within a block")
+
+
+def defects(carried: Carried, y: Array, rate: Array) -> float:
+    """The largest difference between the change of y over a block and the integral of its rate."""
+    per = WEIGHTS.size + 1
+    edges = carried.stretch.edges
+    change = y[per::per] - y[:-1:per]
+    inner = np.stack([rate[1 + k :: per] for k in range(WEIGHTS.size)])
+    integral = np.einsum("k,k...->...", WEIGHTS / 2, inner) * np.diff(edges).reshape(-1, *[1] * (y.ndim - 1))
+    return float(np.abs(change - integral).max(initial=0.0))
+
+
+def energy(case: Case, carried: Carried) -> None:
+    """Energies are those of the bodies, and the work is the integral of the power of all that has no potential."""
+    own, run = case.own, carried.run
+    kinetic, potential, work = (run[name] for name in ("kinetic", "potential", "work"))
+    T = np.array([own.kinetic(m) for m in carried.moments])
+    V = np.array([own.potential(m) for m in carried.moments])
+    P = np.array([own.power(m) for m in carried.moments])
+    scale = 1 + np.abs(T).max() + np.ptp(V)
+    for name, error in (("kinetic", kinetic - T), ("potential", np.diff(potential) - np.diff(V))):
+        if not np.abs(error).max() <= 1e-8 * scale + loose(case):
+            raise Wrong(f"{name} energy is off by {np.abs(error).max():.2e}")
+    error = defects(carried, work, P)
+    bound = (case.tolerance * 3 + loose(case)) * scale
+    if case.row["load"] in ("kink", "joint limit"):
+        bound = 0.05 * np.abs(P).max() + bound
+    if not error <= bound:
+        raise Wrong(f"work is not the integral of the power: off by {error:.2e} within a block")
+
+
+def loose(case: Case) -> float:
+    """What open loops may change."""
+    return 0.0 if case.row["constraints"] == "projection" else 1e-4
+
+
+def momentum(case: Case, carried: Carried) -> None:
+    """Momenta of all bodies, from positions and velocities of mass centres and angular velocities that the run states."""
+    own = case.own
+    bodies = {body["name"]: body for body in case.drawn.data["bodies"]}
+    k = carried.inside(3)
+    masses = {name: own.masses[name] for name in bodies}
+    linear = sum(masses[name] * carried.run.velocity(name, "com")[k] for name in bodies)
+    right = np.array([own.momentum(carried.moments[i])[0] for i in k])
+    error = np.abs(linear - right).max()
+    if not error <= 1e-8 * (1 + np.abs(right).max()) + loose(case):
+        raise Wrong(f"momentum is off by {error:.2e}")
+    for name in bodies:
+        motion = [own.bodies(carried.moments[i])[name] for i in k]
+        error = np.abs(carried.run.acceleration(name, "com")[k] - [m.a for m in motion]).max()
+        if not error <= 1e-7 * (1 + max(np.abs(m.a).max() for m in motion)) + 30 * loose(case):
+            raise Wrong(f'acceleration of "{name}" is off by {error:.2e}')
