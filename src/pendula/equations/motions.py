@@ -38,10 +38,8 @@ def derive_motions(mechanism: Mechanism) -> BodyMotions:
         velocity = tape.keep_all(first.all(center), f"vW__{link.body}")
         if pose.theta is not None:
             omega: list[Expr] = [0, 0, first(pose.theta)]
-        else:  # R' R^T is the skew matrix of the angular velocity
-            turning = [tape.keep_all(first.all(row), f"Rt__{link.body}") for row in pose.R]
-            skew = vec.product(turning, vec.transposed(pose.R))
-            omega = tape.keep_all([skew[2][1], skew[0][2], skew[1][0]], f"wW__{link.body}")
+        else:
+            omega = mechanism.angular_velocity(pose.R, first, link.body)
         rates = (tuple(second.all(omega)), tuple(second.all(velocity)))
         motions[link.body] = (tuple(omega), tuple(velocity), *rates)
     definitions = (*drive_definitions(mechanism), *tape.definitions.items())

@@ -53,10 +53,14 @@ class Tape:
             return expression
         known = self._names.get(expression)
         if known is None:
-            known = se.Symbol(self.unique(hint))
-            self._names[expression] = known
-            self.definitions[known] = expression
+            known = self._names[expression] = self.define(expression, hint)
         return known
+
+    def define(self, expression: Expr, hint: str) -> Any:
+        """A symbol of its own for the expression, whatever has a name already."""
+        found = se.Symbol(self.unique(hint))
+        self.definitions[found] = expression
+        return found
 
     def keep(self, expression: Expr, hint: str) -> Expr:
         """A symbol if the expression is long enough for a name, else the expression itself.

@@ -197,6 +197,9 @@ def point_acceleration(run: Trajectory, body: str, point: str | Sequence[float])
         UsageError: there is no such body or point.
         SingularPose: the accelerations are not determined at a state.
     """
+    from pendula.simulation.charts.regular import regular_run  # needs runs, which need this module
+
+    run = regular_run(run)
     _, from_centre, k = _whereabouts(run, body, point)
     motion = run.system.body_motion(run.q, run.v, own_accelerations(run), run.t, parameters=run.parameters)
     omega = motion.angular_velocity[:, k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from pendula.analysis.driven.periods import PERIODIC, depends_on_time, find_period, period_error, symbolic
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import Equilibrium, closed_state
+from pendula.analysis.equilibria.poles import near_pole, state_in
 from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.arguments import read_count, read_positive
 from pendula.errors import ComputationError, NoConvergence, UsageError
@@ -23,6 +24,7 @@ from pendula.simulation.settings import read_tolerance
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble
+from pendula.system.orientation.twins import regular_twin
 from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
@@ -175,6 +177,7 @@ def floquet(
         UsageError: no period was found, the given one is wrong, or the motion is not periodic.
         NoConvergence: with ``close``, no periodic motion was found.
         ComputationError: forces have a kink or a jump exactly where the mechanism rests.
+        NotSupported: angles are singular at the start, and the model cannot be written in quaternions.
 
     Example:
         >>> import math, pendula
@@ -212,6 +215,11 @@ class Multipliers:
         length = _period(system, self.period, vector)
         start = _state(self.given, system, self.at, vector)
         refuse_not_finite(start)
+        notes: tuple[str, ...] = ()
+        if near_pole(system, start, vector):
+            twin = symbolic(regular_twin(system))
+            start, system = state_in(twin, system, start, vector), twin
+            notes = ("angles are singular in this state, so the motion and its deviations are in quaternions",)
         if self.close:
             start, around = _closed(system, start, length, vector, self.effort)
         else:
@@ -222,7 +230,8 @@ class Multipliers:
         if not np.any(start.v):  # an equilibrium at a kink stays there; other motions only cross it
             balance = Balance(system, None, vector)
             refuse_kinks(balance, start.q, start.v, balance.multipliers(start.q, start.v, start.t))
-        return _judged(system, start, vector, length, around, off, tol)
+        found = _judged(system, start, vector, length, around, off, tol)
+        return replace(found, notes=(*notes, *found.notes))
 
 
 def _period(system: System, given: float | str | None, vector: Array) -> float:

@@ -35,15 +35,21 @@ def at_pole(system: System, state: State, vector: Array) -> tuple[System, State]
     if not layout.orientations:
         return None
     joints = system.in_joints.read_state(state, vector)
-    near = [ori.distance(x.chart, joints.q[x.q]) for x in layout.orientations if x.chart.is_sequence]
     aside = any(x.axes == "parent" and np.any(joints.v[x.v]) for x in layout.orientations)
-    if not (aside or min(near, default=1.0) < AT_POLE):
+    if not (aside or near_pole(system, state, vector)):
         return None
     try:
         twin = body_twin(system)
     except NotSupported:
         return None
     return twin, state_in(twin, system, state, vector)
+
+
+def near_pole(system: System, state: State, vector: Array) -> bool:
+    """Whether angles of an orientation are singular at a state."""
+    joints = system.in_joints.read_state(state, vector)
+    sequences = [x for x in system.in_joints.layout.orientations if x.chart.is_sequence]
+    return any(float(ori.distance(x.chart, joints.q[x.q])) < AT_POLE for x in sequences)
 
 
 def state_in(twin: System, system: System, state: State, vector: Array) -> State:

@@ -19,6 +19,7 @@ from pendula.equations.formulations.registry import formulation_named
 from pendula.errors import UsageError
 from pendula.library.lookup import shown
 from pendula.model.units import Units
+from pendula.simulation.charts.regular import regular_run
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_system
 from pendula.system.entry import refuse_written
@@ -243,6 +244,7 @@ def reactions(run: Trajectory, *, formulation: str | None = None) -> Reactions:
     if not isinstance(run, Trajectory):
         raise UsageError(f"reactions takes a run, found {shown(run)}; use simulate(system, duration)")
     refuse_written(run.system, "reactions")
+    run = regular_run(run)
     near = near_singular(run)
     if np.any(near >= 0) and np.any(near < 0):
         return with_limits(run, near, lambda one: reactions(one, formulation=formulation))

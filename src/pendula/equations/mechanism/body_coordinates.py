@@ -131,7 +131,7 @@ class BodyCoordinates(Mechanism):
     def virtual(self, k: int) -> Direction:
         """The virtual displacement of speed or drive k: dq = column k of N."""
         if k < len(self.v):
-            return Direction(self.tape, self._seeds[k], f"by_{self.v[k]}")
+            return Direction(self.tape, self._seeds[k] | self.turning(self.v[k]), f"by_{self.v[k]}")
         drive = self.drives[k - len(self.v)]
         return Direction(self.tape, {drive.position: 1}, f"by_{drive.rate}")
 
@@ -399,10 +399,9 @@ def derive_placement(model: Model) -> Placement:
             steps = (*link.before, *joints.relative_motion(k, frame), *link.after)
             turn = [tape.keep(x, f"turn__{link.body}") for x in _turned_quaternion(parent, steps)]
             turns.append(turn)
-            change = rate.all(turn)
-            spin = times(conjugate(turn), change)[1:]
+            spin = vec.times(vec.transposed(pose.R), joints.angular_velocity(pose.R, rate, link.body))
             q += [*center, *turn]
-            v += [*rate.all(center), *vec.scale(2, spin)]
+            v += [*rate.all(center), *spin]
         q += [bodies.q[i] for i in body.kept_q]
         v += [bodies.v[i] for i in body.kept_v]
     definitions = (*drive_definitions(joints), *tape.definitions.items())

@@ -16,7 +16,7 @@ import symengine as se
 from pendula.equations import refusals
 from pendula.equations import vectors as vec
 from pendula.equations.mechanism.parts import Drive, Link, Pose, Quaternion, Rotor, Shift, Step, Turn
-from pendula.equations.orientation.symbols import TurnBall, chart_rates, turn_ball
+from pendula.equations.orientation.symbols import TurnBall, chart_rates, matrix_rates, turn_ball, turns_by_speeds
 from pendula.equations.tape import Direction, Expr, Tape, is_zero
 from pendula.equations.translate import exact, jumps, number, translate
 from pendula.errors import NotSupported
@@ -48,6 +48,7 @@ class Mechanism(ABC):
         self.joint_q = tuple(se.Symbol(c.name) for c in model.coordinates)
         self.joint_v = tuple(se.Symbol(s.name) for s in model.speeds)
         self.drives: list[Drive] = []
+        self.balls_by_speeds: list[TurnBall] = []
         self.fixed_gaps: list[tuple[str, Expr]] = []
         self.idle_rows: list[str] = []
         self._known: dict[Any, Any] = {}  # results for equal fields: most bodies and joints are alike
@@ -172,13 +173,28 @@ class Mechanism(ABC):
         """One row |quaternion|^2 - 1 for every quaternion."""
         return [se.Add(*[x**2 for x in self.q[at.first : at.first + 4]]) - 1 for at in self.quaternions]
 
+    def turning(self, speed: Any | None = None) -> dict[Any, Expr]:
+        """Rates of rotation matrices whose coordinates may be singular: in a motion, or for one speed alone."""
+        found: dict[Any, Expr] = {}
+        for ball in self.balls_by_speeds:
+            own = [se.Symbol(name) for name in ball.template.speeds]
+            if speed is None or speed in own:
+                found |= matrix_rates(ball, own if speed is None else [int(x == speed) for x in own])
+        return found
+
     def in_time(self, *, accelerations: dict[Any, Expr] | None = None) -> Direction:
         """The time derivative; speeds are constant unless their ``accelerations`` are given."""
-        seeds: dict[Any, Expr] = dict(zip(self.q, self.qdot, strict=True))
+        seeds: dict[Any, Expr] = dict(zip(self.q, self.qdot, strict=True)) | self.turning()
         for drive in self.drives:
             seeds[drive.position], seeds[drive.rate] = drive.rate, drive.acceleration
         seeds |= accelerations or {}
         return Direction(self.tape, seeds, "dt" if accelerations is None else "ddt")
+
+    def angular_velocity(self, R: vec.Matrix, in_time: Direction, hint: str) -> list[Expr]:
+        """The angular velocity of axes with rotation matrix R, in world axes: R' R^T is its skew matrix."""
+        turning = [self.tape.keep_all(in_time.all(row), f"Rt__{hint}") for row in R]
+        skew = vec.product(turning, vec.transposed(R))
+        return self.tape.keep_all([skew[2][1], skew[0][2], skew[1][0]], f"wW__{hint}")
 
     def by_speed(self, k: int) -> Direction:
         """The partial derivative by speed or drive rate k."""
@@ -332,7 +348,10 @@ class Mechanism(ABC):
                     x, y, z = self.direction(axis)
                     steps.append(Turn((x, y, z), read(angle), absolute))
                 case template.TurnBall():
-                    steps.append(turn_ball(self.tape, step, joint.name))
+                    ball = turn_ball(self.tape, step, joint.name)
+                    if turns_by_speeds(step):
+                        self.balls_by_speeds.append(ball)
+                    steps.append(ball)
                 case _:
                     assert_never(step)
         if slides:

@@ -84,7 +84,7 @@ class TreeCoordinates(Mechanism):
     def virtual(self, k: int) -> Direction:
         """The virtual displacement of speed or drive k: dq = column k of N."""
         rate = self.rates[k]
-        seeds: dict[Any, Expr] = {}
+        seeds = self.turning(rate)
         for q, qdot in zip(self.q, self.qdot, strict=True):
             slope = se.sympify(qdot).diff(rate)
             if not is_zero(slope):

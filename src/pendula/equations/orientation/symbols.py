@@ -31,7 +31,7 @@ class TurnBall:
     """A rotation by a chart of an orientation.
 
     Attributes:
-        matrix: from rotated axes to those before the rotation.
+        matrix: from rotated axes to those before the rotation; names, if :func:`turns_by_speeds`.
         quaternion: the same rotation, scalar first.
         omega: angular velocity in the rotated axes.
         columns: by rate: partial angular velocity in the rotated axes.
@@ -52,12 +52,13 @@ def turn_ball(tape: Tape, template: Template, hint: str) -> TurnBall:
     chart, axes = template.chart, template.axes
     q, v = ([se.Symbol(name) for name in names] for names in (template.coordinates, template.speeds))
     matrix, quaternion = chart_matrix(tape, chart, q, hint), chart_quaternion(tape, chart, q, hint)
+    if turns_by_speeds(template):
+        matrix = [[tape.define(x, f"R__{hint}_joint_{a}{b}") for b, x in zip("xyz", row, strict=True)]
+                  for a, row in zip("xyz", matrix, strict=True)]  # fmt: skip
     if axes == "body":
         columns: vec.Matrix = vec.IDENTITY
         omega: vec.Vector = v
     elif axes == "parent":
-        if chart.name != QUATERNION:  # maximal coordinates define the entries of a quaternion after this step
-            matrix = tape.keep_matrix(matrix, f"R__{hint}_joint")
         columns = matrix  # the columns of R^T are the rows of R
         omega = vec.times(vec.transposed(matrix), v)
     else:
@@ -67,6 +68,24 @@ def turn_ball(tape: Tape, template: Template, hint: str) -> TurnBall:
     if axes == "rates":
         bias = Direction(tape, dict(zip(q, v, strict=True)), "dt").all(omega)
     return TurnBall(matrix, quaternion, omega, dict(zip(template.speeds, columns, strict=True)), bias, template)
+
+
+def turns_by_speeds(template: Template) -> bool:
+    """Whether rates of three coordinates follow from an angular velocity, and are infinite where these are singular."""
+    return template.axes != "rates" and template.chart.name != QUATERNION
+
+
+def matrix_rates(ball: TurnBall, omega: vec.Vector) -> dict[Any, Expr]:
+    """The rates of the entries of a rotation matrix for an angular velocity in the axes of the speeds.
+
+    R' = R [omega] in rotated axes and [omega] R in those before the rotation are regular at every pose. By the chain
+    rule R' = (dR/dq) N omega, in which N is infinite at a singularity.
+    """
+    if ball.template.axes == "body":
+        rates: Sequence[vec.Vector] = [vec.cross(row, omega) for row in ball.matrix]
+    else:
+        rates = vec.transposed([vec.cross(omega, column) for column in vec.transposed(ball.matrix)])
+    return {x: rate for row, rated in zip(ball.matrix, rates, strict=True) for x, rate in zip(row, rated, strict=True)}
 
 
 def chart_rates(tape: Tape, template: Template, hint: str) -> list[Expr]:
