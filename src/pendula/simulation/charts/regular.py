@@ -10,6 +10,7 @@ from pendula.errors import NotSupported
 from pendula.model.joints.orientation import QUATERNION
 from pendula.simulation.charts.convert import convert
 from pendula.simulation.trajectory import Trajectory
+from pendula.system.layout import Array
 from pendula.system.orientation import maps as ori
 from pendula.system.orientation.twins import regular_twin
 
@@ -38,7 +39,7 @@ def regular_run(run: Trajectory) -> Trajectory:
     if there is None or there.twin is not twin or not there.t.size:
         return found
     q, v = np.array(found.q), np.array(found.v)  # states that were computed in quaternions are known exactly
-    at = np.clip(np.searchsorted(there.t, run.t), 0, len(there.t) - 1)
+    at: Array = np.clip(np.searchsorted(there.t, run.t), 0, len(there.t) - 1)
     hit = there.t[at] == run.t
     q[hit], v[hit] = twin.layout.split(there.y[at[hit]])
     return replace(found, q=q, v=v)
