@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -18,15 +19,24 @@ import pytest
 import pendula
 from pendula import Event
 from pendula.analysis.study import study
-from pendula.interrupts import Interrupt, PressedAgain, hold_interrupts, obey_interrupt, whole
+from pendula.interrupts import Interrupt, PressedAgain, hold_interrupts, interruptible, obey_interrupt, whole
 from pendula.model.model import Model
+from pendula.numerics.compiled import jit
+from pendula.numerics.compiled.jit import compiled_callback
+from pendula.numerics.compiled.native import doubles_at
 from pendula.numerics.steppers.drive import Drive
 from pendula.outcome import Outcome
 from pendula.simulation import simulate as simulate_module
+from pendula.simulation import simulate_many as ensembles
 from pendula.simulation import starts as starts_module
 from pendula.simulation.account import trajectory_of
+from pendula.simulation.inputs.feed import NATIVE
 from pendula.simulation.many.chunks import Job
 from pendula.simulation.many.singly import Singly
+from pendula.studies.result import MISSING
+from pendula.studies.saved import part_files, part_of, read_study
+from pendula.studies.store import part_table
+from pendula.tables.formats import read_table, write_table
 from tests.helpers.choices import in_turn
 
 RUNS = 3000  # a single process integrates 1024 at a time
@@ -295,6 +305,57 @@ def test_a_study_keeps_no_case_that_was_interrupted(tmp_path, where):
     assert stopped
 
 
+@pytest.mark.parametrize("compute", ["end", "states", "energies"])
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_an_interrupt_before_the_first_loop_of_a_task_is_not_lost(tmp_path, monkeypatch, compute, call):
+    """The interrupted cases are missing, and the same call computes them."""
+    over, results, calls = {"theta1": np.linspace(0.1, 1, 40)}, ensembles._results, []
+
+    def pressed(*arguments):
+        calls.append(arguments)
+        if len(calls) == call:
+            signal.raise_signal(signal.SIGINT)
+        yield from results(*arguments)
+
+    def computed(save=None):
+        return pendula.sweep("double-pendulum", over, compute, duration=0.5, on="here", save=save)
+
+    undisturbed = computed()
+    with monkeypatch.context() as patch:
+        patch.setattr(ensembles, "_results", pressed)
+        part = computed(tmp_path / "s")
+    assert part.finished < len(part)
+    assert call == 1 or part["ok"].ravel()[part.status.ravel() != MISSING].all()
+    whole_of_it = computed(tmp_path / "s")
+    assert whole_of_it.complete
+    for name in undisturbed.names:
+        np.testing.assert_array_equal(whole_of_it[name], undisturbed[name])
+
+
+@pytest.mark.parametrize("retry", ["", "failed"])
+def test_interrupted_cases_in_the_folder_of_a_study_are_computed_again(tmp_path, retry):
+    """Earlier versions have kept such cases, with NaN for their results."""
+    over = {"theta1": np.linspace(0.1, 1, 8)}
+
+    def computed(**more):
+        return pendula.sweep("double-pendulum", over, "end", duration=0.5, on="here", save=tmp_path / "s", **more)
+
+    undisturbed = computed()
+    path = part_files(tmp_path / "s")[1]
+    part = part_of(read_table(path), path)
+    lost = {"outcome": [*Outcome].index(Outcome.INTERRUPTED), "end": np.nan, "ok": 0.0}
+    for block in part.blocks:
+        if block.name in lost:
+            block.values[2:4] = lost[block.name]
+    write_table(part_table(part, read_study(tmp_path / "s")), path)
+    known = pendula.load_sweep(tmp_path / "s")
+    assert known.finished == 6
+    assert not known.complete
+    again = computed(retry=retry)
+    assert again.complete
+    np.testing.assert_array_equal(again["end.theta1"], undisturbed["end.theta1"])
+
+
 @pytest.mark.parametrize("seconds", [0.0, 5.0])
 def test_an_interrupt_too_late_to_end_a_run_ends_a_loop_of_brief_ones(seconds, monkeypatch):
     """Of a run that took long, the result is kept."""
@@ -366,16 +427,120 @@ def test_interrupts_before_workers_start_and_while_loops_are_closed_are_obeyed(d
     assert {*pendula.simulate_many("four-bar", 0.1, many, workers=1).outcome} == {Outcome.INTERRUPTED}
 
 
-def test_kernels_are_compiled_with_interrupts_as_usual(double, monkeypatch):
+def test_interrupts_are_raised_at_once_while_kernels_are_compiled(double, monkeypatch):
     """There is nothing to keep yet, and it takes seconds."""
 
     def during(drive):
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         signal.raise_signal(signal.SIGINT)
+        pytest.fail("the interrupt was held back")
 
     monkeypatch.setattr(Drive, "to_the_end", lambda drive: TO_THE_END(replace(drive, advance=during)))
     with pytest.raises(KeyboardInterrupt):
         pendula.simulate(double, 1.0)
+
+
+def press_in(name: str):
+    """Presses once, when a Python function of this name is called, and gives what was called."""
+    called = []
+
+    def profile(frame, event, argument):
+        if event == "call" and frame.f_code.co_name == name and not called:
+            called.append(name)
+            signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(profile)
+    return called
+
+
+@pytest.mark.parametrize("called_by_llvm", ["_raw_object_cache_getbuffer", "_raw_object_cache_notify"])
+def test_an_interrupt_while_llvm_hands_over_machine_code_is_raised_after_it(called_by_llvm, monkeypatch):
+    """Native code calls that function: what is raised in it is ignored, and the code that it should take is missing."""
+    monkeypatch.setattr(jit, "cache_directory", "")
+
+    @compiled_callback
+    def doubled(out, inp, context):
+        doubles_at(out, 1)[0] = 2.0 * doubles_at(inp, 1)[0]
+
+    called = press_in(called_by_llvm)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _ = doubled.address
+    finally:
+        sys.setprofile(None)
+    assert called
+    out, inp = np.zeros(1), np.array([1.5])
+    NATIVE(doubled.address)(out.ctypes.data, inp.ctypes.data, 0)
+    assert out[0] == 3.0
+
+
+def test_an_interrupt_while_a_model_is_written_is_an_interrupt():
+    """A model goes through pydantic, which makes its own error of what is raised in a Python function that it calls."""
+    model = pendula.library.double_pendulum()
+    for compute in (
+        model.model_dump,
+        model.model_dump_json,
+        lambda: [j.model_dump(by_alias=True) for j in model.joints],
+    ):
+        compute()  # pydantic makes what it writes by
+        presses = Presses("python")
+        presses.during(compute)
+        for at in range(1, presses.count + 1):
+            with pytest.raises(KeyboardInterrupt):
+                Presses("python", at).during(compute)
+
+
+@pytest.mark.parametrize("what", ["an error", "nothing"])
+def test_what_a_library_makes_of_an_interrupt_counts_as_the_interrupt(what):
+    def library():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if what == "an error":
+                raise ValueError("an error of its own") from None
+
+    with pytest.raises(KeyboardInterrupt):
+        whole(library)
+    with pytest.raises(ValueError, match="without an interrupt"):
+        whole(lambda: int("without an interrupt"))
+
+
+def test_an_interrupt_in_a_python_function_that_a_loop_calls_ends_the_run():
+    """Native code calls the function, and cannot pass on what is raised in it."""
+    model = pendula.library.pendulum()
+    driven = Model(**{**model.model_dump(), "forces": [{"type": "generalized", "coordinate": "theta", "value": "tau"}],
+                      "inputs": {"tau": 0}})  # fmt: skip
+
+    def twice(t, state):
+        if t > 0.5:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        return 0.0
+
+    with pytest.raises(KeyboardInterrupt):
+        pendula.simulate(driven, 1.0, inputs={"tau": twice})
+
+
+def test_an_interrupt_that_got_lost_ends_a_run_where_its_loop_begins():
+    def lost():
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return pendula.simulate("pendulum", 1.0)
+
+    with pytest.raises(KeyboardInterrupt):
+        Interrupt(in_loops=True).run(lost)
+
+
+def test_errors_after_an_interrupted_result_are_errors():
+    """A command shows the part of a run, and then finds no room for it."""
+
+    def command():
+        interrupt = Interrupt(in_loops=True)
+        interrupt.run(lambda: (hold_interrupts(), signal.raise_signal(signal.SIGINT)))
+        assert interrupt.came
+        raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        interruptible(command)
 
 
 def test_a_second_interrupt_leaves_no_half_written_runs(monkeypatch):

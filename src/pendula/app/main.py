@@ -15,6 +15,7 @@ from pendula import __version__
 from pendula.app.registry import COMMANDS
 from pendula.errors import PendulaError, UsageError
 from pendula.extensions import blamed, load_extension, load_installed, loaded
+from pendula.interrupts import interruptible
 
 
 class _OutputClosed(Exception):
@@ -85,11 +86,15 @@ def cli() -> None:
     """
 
 
+def _run(arguments: list[str] | None) -> Any:
+    load_installed()
+    return cli.main(args=arguments, prog_name="pendula", standalone_mode=False)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Runs a command and converts every error to one message and an exit code."""
     try:
-        load_installed()
-        code = cli.main(args=arguments, prog_name="pendula", standalone_mode=False)
+        code = interruptible(_run, arguments)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         code = 2

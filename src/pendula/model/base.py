@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import core_schema
 
 from pendula.errors import ModelError, Problem
 from pendula.model.expressions.expression import Expression, parse
@@ -182,6 +184,27 @@ def _title(value: Any) -> str:
     return text
 
 
+# Pydantic writes the values of a field through the Python functions that its type has, and makes its own error, or a
+# guess, of what is raised there, also of a keyboard interrupt. So the fields of a model are written without any.
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """Reads a field by a function alone. It stands for ``PlainValidator``, which also writes through a function."""
+
+    function: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.function)
+
+
+class WrittenAsItIs:
+    """Writes a field by what its value is, without asking the function that distinguishes values when they are read."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return {**handler(source), "serialization": core_schema.simple_ser_schema("any")}
+
+
 _NUMBER_OR_TEXT: dict[str, Any] = {"anyOf": [{"type": "number"}, {"type": "string"}]}
 _VECTOR = {"type": "array", "items": _NUMBER_OR_TEXT, "minItems": 2, "maxItems": 3}
 _ROW = {"type": "array", "items": _NUMBER_OR_TEXT, "minItems": 3, "maxItems": 3}
@@ -189,7 +212,7 @@ _MATRIX = {"anyOf": [_ROW, {"type": "array", "items": _ROW, "minItems": 3, "maxI
 _NAME = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$"}
 _LABEL = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9 ._-]*$"}
 
-Scalar = Annotated[int | float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_OR_TEXT), Mark.EXPRESSION]
+Scalar = Annotated[int | float | str, ReadBy(_scalar), WithJsonSchema(_NUMBER_OR_TEXT), Mark.EXPRESSION]
 """A number, or an expression of parameters such as ``"m*l**2/12"``."""
 
 Vector = Annotated[tuple[Scalar, Scalar, Scalar], BeforeValidator(_vector), WithJsonSchema(_VECTOR)]
@@ -205,21 +228,21 @@ Row = tuple[Scalar, Scalar, Scalar]
 Inertia = Annotated[tuple[Row, Row, Row], BeforeValidator(_inertia), WithJsonSchema(_MATRIX)]
 """A 3 by 3 matrix of scalars, or three scalars for its diagonal."""
 
-Name = Annotated[str, PlainValidator(_name), WithJsonSchema(_NAME)]
+Name = Annotated[str, ReadBy(_name), WithJsonSchema(_NAME)]
 """An identifier, since it may appear in generated code."""
 
-StateName = Annotated[str, PlainValidator(_state_name), WithJsonSchema(_NAME)]
+StateName = Annotated[str, ReadBy(_state_name), WithJsonSchema(_NAME)]
 """The name of a coordinate or, with ``_dot``, of its speed."""
 
-Label = Annotated[str, PlainValidator(_label), WithJsonSchema(_LABEL)]
+Label = Annotated[str, ReadBy(_label), WithJsonSchema(_LABEL)]
 """A name for display only: letters, digits, space, - _ and dot."""
 
-Title = Annotated[str, PlainValidator(_title), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100})]
+Title = Annotated[str, ReadBy(_title), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100})]
 """One line of printable text."""
 
 Description = Annotated[
     str,
-    PlainValidator(lambda value: _text(value, 5000, allowed="\n\t")),
+    ReadBy(lambda value: _text(value, 5000, allowed="\n\t")),
     WithJsonSchema({"type": "string", "maxLength": 5000}),
 ]
 """Lines of printable text."""

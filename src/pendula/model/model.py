@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from pendula.errors import ModelError, Problem
-from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector
+from pendula.model.base import Description, Element, Name, Scalar, StateName, Table, Title, Vector, WrittenAsItIs
 from pendula.model.bodies import Body
 from pendula.model.checks.checks import check_parts, first_problems
 from pendula.model.checks.physics import check_physics
@@ -42,7 +42,9 @@ def _start_kind(value: Any) -> str:
     return "rotation" if isinstance(value, (Mapping, Rotation)) else "number"
 
 
-Start = Annotated[Annotated[Scalar, Tag("number")] | Annotated[Rotation, Tag("rotation")], Discriminator(_start_kind)]
+Start = Annotated[
+    Annotated[Scalar, Tag("number")] | Annotated[Rotation, Tag("rotation")], Discriminator(_start_kind), WrittenAsItIs()
+]
 """A number for a coordinate or speed, or a rotation for a ball joint."""
 
 Numbers = Annotated[dict[Name, Scalar], AfterValidator(Table)]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pendula.errors import NotSupported, UsageError, WorkerDied
-from pendula.interrupts import Interrupt
+from pendula.interrupts import Interrupt, note_interrupt
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers import checks
 from pendula.outcome import Outcome
@@ -146,7 +146,7 @@ def simulate_many(
                         raise UsageError(f"initial_states: run {run} cannot be started: {text}")
                     store.add(found)
         except KeyboardInterrupt:
-            pass  # runs that were not stored keep their initial outcome, interrupted
+            note_interrupt()  # runs that were not stored keep their initial outcome, interrupted
         except WorkerDied as error:
             if kept := store.keep(table, count, time.perf_counter() - begun):
                 raise WorkerDied(f"{error}\n  {kept}") from None

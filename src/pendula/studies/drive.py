@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import PendulaError, UsageError, WorkerDied
+from pendula.interrupts import note_interrupt
 from pendula.parallel.processes import Done
 from pendula.storage.room import in_words, refuse_if_too_large
 from pendula.studies.batch import reason, silent
@@ -109,6 +110,7 @@ class Driver:
                 self._refuse_too_large(len(missing))
             self._hand_out(missing)
         except KeyboardInterrupt:
+            note_interrupt()
             self.interrupted = True
         self._show()
 
@@ -205,7 +207,10 @@ class Driver:
         self._add(Part(task.cases, task.values, (), failed, 0.0, {}))
 
     def _add(self, part: Part) -> None:
-        """Commits a part."""
+        """Commits a part, without cases that were interrupted."""
+        part = part.finished()
+        if not part.cases.size:
+            return
         if self.store is None:
             self.parts.append(part)
         else:

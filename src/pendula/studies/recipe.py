@@ -12,8 +12,11 @@ import numpy as np
 
 from pendula.errors import PendulaError, UsageError
 from pendula.extensions import Extension, load_again, loaded
+from pendula.interrupts import whole
 from pendula.model.model import Model
 from pendula.numerics.compiled.machine import machine
+from pendula.outcome import Outcome
+from pendula.simulation.ensemble import OUTCOMES
 from pendula.studies.axes import INITIAL, INPUT, PARAMETER, SETTING, SETTINGS
 from pendula.studies.batch import Batch, Computed, Tell, reason, silent
 from pendula.studies.computations.own import Function, identity, own_computation
@@ -29,6 +32,10 @@ Asked = str | Function
 """one computation: its name, or a function of a case"""
 SHARED = ("ok", "outcome", "energy_drift", "steps", "constraint_violation", "growth_rate")
 """results that several registered computations give under one name; the first one's are kept"""
+ACCOUNT = {"ok", "outcome", "energy_drift", "steps"}
+"""results of every computation that integrates motions"""
+
+_INTERRUPTED = OUTCOMES.index(Outcome.INTERRUPTED)
 
 
 @dataclass(frozen=True)
@@ -196,6 +203,19 @@ class Part:
         """Bytes of its arrays."""
         return sum(b.values.nbytes for b in self.blocks) + self.cases.nbytes * (1 + len(self.values))
 
+    def finished(self) -> Part:
+        """The part without cases whose runs were interrupted, which are still to be computed."""
+        over = {block.name: block for block in self.blocks if block.dims == ("case",)}
+        if not over.keys() >= ACCOUNT or not (stopped := over["outcome"].values == _INTERRUPTED).any():
+            return self
+        kept = ~stopped
+        cases = self.cases[kept]
+        return replace(
+            self, cases=cases, values={name: x[kept] for name, x in self.values.items()},
+            blocks=tuple(replace(b, values=b.values[kept]) if b.dims[:1] == ("case",) else b for b in self.blocks),
+            failures={case: text for case, text in self.failures.items() if case in cases},
+        )  # fmt: skip
+
 
 class Work:
     """Computes tasks by a recipe. A process makes it once; it keeps compiled systems."""
@@ -214,7 +234,7 @@ class Work:
         Raises:
             PendulaError: something is wrong that has nothing to do with this case, such as a setting.
         """
-        return self._part(task, silent, raising=True)
+        return whole(self._part, task, silent, raising=True)
 
     def __call__(self, task: Task, tell: Tell) -> Part:
         """Computes the cases of a task; those that fail are recorded with their reasons.
@@ -222,7 +242,7 @@ class Work:
         If a computation ends in an unexpected error, its cases are computed one by one, to find those that cause it.
         """
         try:
-            return self._part(task, tell)
+            return whole(self._part, task, tell)
         except PendulaError:
             raise
         except Exception as error:
@@ -237,7 +257,7 @@ class Work:
     def _alone(self, task: Task, k: int) -> Part:
         one = Task(task.cases[k : k + 1], {name: x[k : k + 1] for name, x in task.values.items()})
         try:
-            return self._part(one, silent)
+            return whole(self._part, one, silent)
         except PendulaError:
             raise
         except Exception as error:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDied
 from pendula.extensions import load_again
 from pendula.extras import needed
+from pendula.interrupts import note_interrupt
 from pendula.parallel.children import VARIABLE, safe_path
 from pendula.parallel.processes import Done, Processes, available_cores
 from pendula.studies import refusals
@@ -94,6 +95,7 @@ class Here:
         try:
             found = self._work(task, self._tell)
         except KeyboardInterrupt:
+            note_interrupt()
             self.interrupted = True
             self._tasks.clear()
             return []

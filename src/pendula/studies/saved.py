@@ -210,7 +210,7 @@ def part_files(folder: str | PathLike[str]) -> list[Path]:
 
 
 def read_parts(folder: str | PathLike[str], study: Mapping[str, Any], plan: Cases) -> Iterator[Part]:
-    """All finished parts.
+    """All finished parts, without cases that were interrupted, which earlier versions may have kept.
 
     Args:
         folder: of the study.
@@ -231,7 +231,7 @@ def read_parts(folder: str | PathLike[str], study: Mapping[str, Any], plan: Case
         mine = {b.name: (b.dims, b.columns, b.values.dtype.kind) for b in part.blocks}
         if not same or any(forms.setdefault(name, form) != form for name, form in mine.items()):
             raise _other(path, COMPUTE)
-        yield part
+        yield part.finished()
 
 
 def part_of(table: Table, path: Path) -> Part:

@@ -28,8 +28,10 @@ import llvmlite.binding
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.codegen import JitEngine
 from numba.core.compiler_lock import global_compiler_lock
 
+from pendula.interrupts import uninterrupted
 from pendula.numerics.compiled.kernel_files import (
     NOTHING_COUNTED,
     UNUSED_DAYS,
@@ -89,6 +91,24 @@ class _Uncollected(event.Listener):
 
 
 event.register("numba:compiler_lock", _Uncollected())
+
+
+def _hold_interrupts_in_callbacks() -> None:
+    """Makes a keyboard interrupt wait until LLVM has made its machine code.
+
+    LLVM hands the code over to a Python function, which native code calls. There an interrupt would be ignored, and the
+    code be missing. LLVM hears of no interrupt before, so that this one does not come later than it would.
+    """
+    usual = JitEngine.finalize_object
+
+    def finalize_object(self: Any) -> Any:
+        with uninterrupted():
+            return usual(self)
+
+    JitEngine.finalize_object = finalize_object
+
+
+_hold_interrupts_in_callbacks()
 
 
 def processor() -> str:

@@ -259,9 +259,12 @@ class RunInputs(Inputs):
 
         Raises:
             ComputationError: a function failed.
+            KeyboardInterrupt: a function was interrupted.
         """
         if self.failure is not None:
             name, error = self.failure
+            if not isinstance(error, Exception):
+                raise error
             raise ComputationError(f'input "{name}" could not be evaluated: {type(error).__name__}: {error}') from error
         every = min((law.sampled.every for law in self.sampled if law.sampled), default=np.inf)
         if self.late > 1e-9 * every:
@@ -451,7 +454,7 @@ class Feed:
                 else:
                     found, memories[self._next(law, t)] = law.function(t, state, memories[t])  # type: ignore[misc]
                 result[:] = law.outputs(found)
-            except Exception as error:  # native code cannot pass it on
+            except BaseException as error:  # native code cannot pass it on
                 inputs.failure = ", ".join(law.names), error
 
         native = NATIVE(call)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pendula.errors import NotSupported
-from pendula.interrupts import PressedAgain
+from pendula.interrupts import PressedAgain, note_interrupt
 from pendula.numerics.ensemble.integrate_many import FAILED_SOMEWHERE, Integrations, LaneSetup, integrate_many
 from pendula.numerics.scalars.eight import LANES
 from pendula.numerics.steppers.endings import OUTCOMES_OF_MANY as CODES
@@ -115,6 +115,7 @@ class Job:
             except PressedAgain:
                 raise  # what was being written is not whole
             except KeyboardInterrupt:
+                note_interrupt()
                 found.interrupted = True
         found.failures = {chunk.first + run: text for run, text in sorted(failures.items())}
         for run in failures:
