@@ -1,0 +1,187 @@
+"""The oracle against closed forms of textbooks, and its energy account along short motions of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.crossings.oracle import Mechanism, Moment
+
+ROUNDING = 1e-12
+"""Relative: some hundred roundings."""
+
+
+def _joint(name: str, type_: str, parent: Any, child: Any, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "type": type_, "parent": parent, "child": child, **fields}
+
+
+def _at(body: str, *place: Any) -> dict[str, Any]:
+    return {"body": body, "position": list(place)}
+
+
+def _model(bodies: list[Any], joints: list[Any], **fields: Any) -> dict[str, Any]:
+    return {"name": "x", "gravity": [0, -9.81, 0], "bodies": bodies, "joints": joints, **fields}
+
+
+def moved(m: Mechanism, x: Moment, h: float) -> Moment:
+    """The motion after a time h, by classical Runge-Kutta steps in the oracle's own coordinates."""
+
+    def slopes(x: Moment) -> tuple[dict[str, float], dict[str, float]]:
+        now = m.instant(x).now
+        return {name: now.jet(name).d for name in x.q}, dict(m.accelerations(x).a)
+
+    def stepped(by: float, d: tuple[Mapping[str, float], Mapping[str, float]]) -> Moment:
+        q, v = ({name: x0[name] + by * rates[name] for name in x0} for x0, rates in zip((x.q, x.v), d, strict=True))
+        return Moment(x.t + by, q, v)
+
+    k1 = slopes(x)
+    k2 = slopes(stepped(h / 2, k1))
+    k3 = slopes(stepped(h / 2, k2))
+    k4 = slopes(stepped(h, k3))
+    mean = [
+        {name: (a[name] + 2 * b[name] + 2 * c[name] + d[name]) / 6 for name in a}
+        for a, b, c, d in zip(k1, k2, k3, k4, strict=True)
+    ]
+    return stepped(h, (mean[0], mean[1]))
+
+
+# -- textbook mechanisms
+
+
+def test_double_pendulum_of_point_masses():
+    # H. Goldstein, Classical Mechanics, and any other: absolute angles a and b from the vertical
+    m1, m2, l1, l2, g = 1.3, 0.7, 0.9, 0.6, 9.81
+    bodies = [
+        {"name": "upper", "point": {"mass": "m1", "at": [0, "-l1"]}},
+        {"name": "lower", "mass": "m2", "com": [0, "-l2", 0]},
+    ]
+    joints = [
+        _joint("a", "revolute", "ground", "upper"),
+        _joint("b", "revolute", _at("upper", 0, "-l1"), "lower", measured_from="ground"),
+    ]
+    m = Mechanism(_model(bodies, joints, parameters={"m1": m1, "m2": "m1 - 0.6", "l1": l1, "l2": "2*l1/3"}))
+    a, b, va, vb = 0.8, -1.1, 1.7, -0.4
+    found = m.accelerations(Moment(0.0, {"a": a, "b": b}, {"a_dot": va, "b_dot": vb}))
+    c, s = np.cos(a - b), np.sin(a - b)
+    M = np.array([[(m1 + m2) * l1**2, m2 * l1 * l2 * c], [m2 * l1 * l2 * c, m2 * l2**2]])
+    f = [
+        -m2 * l1 * l2 * s * vb**2 - (m1 + m2) * g * l1 * np.sin(a),
+        m2 * l1 * l2 * s * va**2 - m2 * g * l2 * np.sin(b),
+    ]
+    expected = np.linalg.solve(M, f)
+    assert [found.a["a_dot"], found.a["b_dot"]] == pytest.approx(expected, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("axes", ["body", "parent"])
+@pytest.mark.parametrize("orientation", ["quaternion", "zyz", "space xyz", "rotation vector", "cardan"])
+def test_a_free_body_obeys_eulers_equations(orientation, axes):
+    inertia, w = np.array([0.4, 0.7, 0.9]), np.array([1.1, -0.3, 2.0])
+    body = {"name": "top", "mass": 2, "inertia": inertia.tolist()}
+    m = Mechanism(_model([body], [_joint("j", "free", "ground", "top", orientation=orientation, speeds=axes)]))
+    angles = {"j_1": 0.4, "j_2": 0.7, "j_3": -0.2} if "y" in orientation else {"j_rx": 0.3, "j_ry": 0.4, "j_rz": -1}
+    angles = {"j_1": 0.4, "j_2": 0.7, "j_3": -0.2} if orientation == "cardan" else angles
+    if orientation == "quaternion":
+        angles = {"j_q0": 0.5, "j_q1": 0.5, "j_q2": -0.5, "j_q3": 0.5}
+    rest = {"j_x": 0.0, "j_y": 0.0, "j_z": 0.0}
+    speeds = {f"{name}_dot": 0.0 for name in rest} | {"j_wx": 0.0, "j_wy": 0.0, "j_wz": 0.0}
+    R = m.bodies(Moment(0, rest | angles, speeds))["top"].R
+    given = w if axes == "body" else R @ w
+    names = ("j_wx", "j_wy", "j_wz")
+    a = m.accelerations(Moment(0, rest | angles, speeds | dict(zip(names, given.tolist(), strict=True)))).a
+    spin = -np.cross(w, inertia * w) / inertia  # Euler's equations, in axes of the body
+    expected = spin if axes == "body" else R @ spin
+    assert [a[name] for name in names] == pytest.approx(expected, rel=1e-11)
+    assert a["j_y_dot"] == pytest.approx(-9.81)
+
+
+def test_a_bead_on_a_turning_wire():
+    # parabola y = k x^2/2 that turns about its vertical axis at the constant rate W: (1 + k^2 x^2) x'' + k^2 x x'^2
+    # + (g k - W^2) x = 0
+    k, W, x, v = 1.4, 2.2, 0.6, -0.8
+    bodies = [{"name": "wire", "mass": 0}, {"name": "bead", "point": {"mass": 0.3}}]
+    joints = [
+        _joint("turn", "revolute", "ground", "wire", axis=[0, 1, 0], motion="2.2*t + 0.3"),
+        _joint("j", "coordinates", "wire", "bead", coordinates=["s"], position=["s", "0.7*s**2", 0]),
+    ]
+    m = Mechanism(_model(bodies, joints))
+    found = m.accelerations(Moment(0.7, {"s": x}, {"s_dot": v}))
+    expected = -(k**2 * x * v**2 + (9.81 * k - W**2) * x) / (1 + k**2 * x**2)
+    assert found.a["s_dot"] == pytest.approx(expected, rel=ROUNDING)
+    # the drive supplies the rate of the angular momentum m x^2 W about the axis; it points along +y
+    assert found.drives["turn"] == pytest.approx(0.3 * 2 * x * v * W, rel=ROUNDING)
+
+
+def test_kinematics_of_a_four_bar():
+    # lengths of a Grashof four-bar; the coupler closes it by the law of cosines, its rates by differences
+    ground, crank, coupler, rocker = 1.0, 0.35, 0.9, 0.8
+
+    def angles(a: float) -> tuple[float, float]:
+        """Angles of coupler and rocker from the x axis."""
+        p, q = crank * np.array([np.cos(a), np.sin(a)]), np.array([ground, 0.0])
+        d = float(np.linalg.norm(q - p))
+        along = np.arctan2(*(q - p)[::-1])
+        b = along + np.arccos((coupler**2 + d**2 - rocker**2) / (2 * coupler * d))
+        tip = p + coupler * np.array([np.cos(b), np.sin(b)])
+        return float(b), float(np.arctan2(*(tip - q)[::-1]))
+
+    bodies = [{"name": n, "rod": {"mass": 1, "length": x, "axis": [1, 0, 0]}}
+              for n, x in (("crank", crank), ("coupler", coupler), ("rocker", rocker))]  # fmt: skip
+    joints = [
+        _joint("a", "revolute", "ground", "crank", motion="1.3*t"),
+        _joint("b", "revolute", {"body": "crank", "at": "end"}, "coupler", measured_from="ground"),
+        _joint("c", "revolute", _at("ground", ground, 0), "rocker"),
+        _joint("pin", "coincident", {"body": "coupler", "at": "tip"}, {"body": "rocker", "at": "end"}),
+    ]
+    m = Mechanism(_model(bodies, joints))
+    t, h = 0.6, 1e-4
+    (b, c), ahead, back = angles(1.3 * t), angles(1.3 * (t + h)), angles(1.3 * (t - h))
+    vb, vc = ((p - q) / (2 * h) for p, q in zip(ahead, back, strict=True))
+    found = m.accelerations(Moment(t, {"b": b, "c": c}, {"b_dot": vb, "c_dot": vc}))
+    expected = [(p - 2 * x + q) / h**2 for p, x, q in zip(ahead, (b, c), back, strict=True)]
+    assert [found.a["b_dot"], found.a["c_dot"]] == pytest.approx(expected, rel=1e-6)
+    at = Moment(t, {"b": b, "c": c}, {"b_dot": vb, "c_dot": vc}, found.a)
+    gap, rate, second = m.gaps(at)
+    assert np.abs(gap).max() < 1e-14
+    assert np.abs(rate).max() < 1e-7
+    assert np.abs(second).max() < 1e-12
+    assert found.rank == 2  # the gap along z closes by itself
+
+
+def test_ratio_of_a_hooke_joint():
+    # shafts at an angle B: w_out/w_in = cos B/(1 - sin^2 B cos^2 a), with a = 0 where the input fork lies in the plane
+    # of the shafts. The input drives, the output turns in a bearing, the cross closes the loop.
+    B, a, w = 0.6, 0.9, 1.7
+    bodies = [{"name": n, "mass": 1, "inertia": [0.1, 0.1, 0.1]} for n in ("input", "output")]
+    tilt = {"axis": [0, 1, 0], "angle": B}
+    joints = [
+        _joint("a", "revolute", "ground", "input"),
+        _joint("b", "revolute", {"body": "ground", "rotation": tilt}, "output"),
+        _joint("cross", "loop", "input", "output", kind="universal", sequence="xy"),
+    ]
+    m = Mechanism(_model(bodies, joints))
+    ratio = np.cos(B) / (1 - np.sin(B) ** 2 * np.cos(a) ** 2)
+    b = np.arctan2(np.sin(a), np.cos(a) * np.cos(B))
+    gap, rate, _ = m.gaps(Moment(0, {"a": a, "b": float(b)}, {"a_dot": w, "b_dot": float(ratio * w)}))
+    assert np.abs(gap).max() < 1e-14
+    assert np.abs(rate).max() < 1e-14
+
+
+def test_a_quaternion_and_angles_describe_one_motion():
+    def made(orientation: str, speeds: str | None = None) -> Mechanism:
+        box = {"name": "box", "box": {"mass": 2, "size": [0.2, 0.5, 0.9], "at": [0.1, 0.2, 0.3]}}
+        fields = {"orientation": orientation} | ({"speeds": speeds} if speeds else {})
+        return Mechanism(_model([box], [_joint("j", "spherical", "ground", "box", **fields)]))
+
+    angles = Moment(0, {"j_1": 0.3, "j_2": 0.8, "j_3": -0.6}, {"j_1_dot": 0.5, "j_2_dot": -1.0, "j_3_dot": 0.7})
+    first = made("space zyx")
+    found = first.bodies(Moment(angles.t, angles.q, angles.v, first.accelerations(angles).a))["box"]
+    w = found.R.T @ found.omega
+    second = made("space zyx", "body")
+    spin = dict(zip(("j_wx", "j_wy", "j_wz"), w.tolist(), strict=True))
+    other = Moment(0, angles.q, spin)
+    again = second.bodies(Moment(0, angles.q, spin, second.accelerations(other).a))["box"]
+    for name in ("R", "com", "v", "a", "omega", "alpha"):
+        assert getattr(again, name) == pytest.approx(getattr(found, name), abs=1e-13), name
