@@ -1,11 +1,12 @@
 # Pendula from a bare Python: `make demo` and `make test` need Python 3.11 or newer and its pip, nothing else.
 # Everything goes into .venv in this folder; the exact versions are in requirements.lock.
-# `make bench` has an environment of its own, .venv-bench, so that other engines never mix with ours.
+# `make bench` has an environment of its own, .venv-bench, so that other engines never mix with ours; other Pythons have
+# theirs: `make VENV=.venv-3.12 PYTHON=python3.12 test`.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo gallery book test test-all ready-to-test kernels-runs kernels-recursion bench docs lint format lock clean moved
+.PHONY: help setup demo gallery book test test-all test-short test-second ready-to-test kernels-runs kernels-recursion bench docs lint format lock clean moved
 
 # Recursive on purpose: the targets of .venv-bench set VENV for themselves.
 VENV = .venv
@@ -26,6 +27,8 @@ help:
 	@echo "make gallery    live pages of all library mechanisms, with an index, in gallery/"
 	@echo "make test       lint, then the tests (a few minutes)"
 	@echo "make test-all   also the slow tests, the other engines and the examples in the docs"
+	@echo "make test-short those that depend most on the Python: kernels, interrupts, files"
+	@echo "make test-second  lint and test-short with the newest other Python of this machine, if there is one"
 	@echo "make bench      our figures next to those of other engines (into .venv-bench); docs/benchmarks.md anew"
 	@echo "                ONLY=ensemble,forward: parts; WITH=jax,octave: these as well; QUICK=1: fewer repeats, no page"
 	@echo "make book       the documentation as a site in book/: every example run, every figure drawn; no network needed"
@@ -42,13 +45,13 @@ help:
 # The stamp .venv/.ready holds the folder it was made in: a .venv that was copied or moved is made anew,
 # because its scripts and its link to the sources still point to the old place.
 was_moved = $(if $(wildcard $(1)/.ready),$(if $(filter-out $(CURDIR),$(shell cat $(1)/.ready)),moved))
-MOVED := $(call was_moved,.venv)
+MOVED := $(call was_moved,$(VENV))
 BENCH_MOVED := $(call was_moved,.venv-bench)
 
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 /usr/bin/python3
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-setup: .venv/.ready
+setup: $(VENV)/.ready
 	@echo "Ready: $(BIN)/pendula --help"
 
 # An environment from the first Python that is new enough, unless there is one already.
@@ -119,26 +122,26 @@ if ! command -v uv >/dev/null && [ ! -x $(BIN)/uv ]; then \
 fi
 endef
 
-.venv/.ready: requirements.lock pyproject.toml $(MOVED)
-	@rm -f .venv/.ready
+$(VENV)/.ready: requirements.lock pyproject.toml $(MOVED)
+	@rm -f $(VENV)/.ready
 	@$(make_venv)
 	@$(call get_uv,requirements.lock)
 	@$(installer); \
-	echo "Installing the packages of requirements.lock ($$(grep -c == requirements.lock)) into .venv"; \
+	echo "Installing the packages of requirements.lock ($$(grep -c == requirements.lock)) into $(VENV)"; \
 	install -r requirements.lock; \
 	echo "Installing pendula itself, editable"; \
 	install --no-build-isolation -e .
-	@printf '%s\n' "$(CURDIR)" > .venv/.ready
+	@printf '%s\n' "$(CURDIR)" > $(VENV)/.ready
 
-.venv/.ready-peers: .venv/.ready requirements-peer.lock
+$(VENV)/.ready-peers: $(VENV)/.ready requirements-peer.lock
 	@$(installer); \
-	echo "Installing the other engines of requirements-peer.lock into .venv"; \
+	echo "Installing the other engines of requirements-peer.lock into $(VENV)"; \
 	install -r requirements-peer.lock
 	@touch $@
 
-.venv/.ready-book: .venv/.ready requirements-book.lock
+$(VENV)/.ready-book: $(VENV)/.ready requirements-book.lock
 	@$(installer); \
-	echo "Installing Sphinx and its theme of requirements-book.lock into .venv"; \
+	echo "Installing Sphinx and its theme of requirements-book.lock into $(VENV)"; \
 	install -r requirements-book.lock
 	@touch $@
 
@@ -165,20 +168,20 @@ bench .venv-bench/%: MOVED = $(BENCH_MOVED)
 
 # --- using it ----------------------------------------------------------------------------------------
 
-demo: .venv/.ready
+demo: $(VENV)/.ready
 	@echo "Demo: two double pendulums, described, derived, checked, linearized, simulated and reported in one page"
 	$(BIN)/python examples/demo.py demo
 	@echo "Next: $(BIN)/pendula --help"
 
-gallery: .venv/.ready
+gallery: $(VENV)/.ready
 	$(BIN)/python docs/make_gallery.py gallery
 
 # Warnings are errors: a broken link, a missing page, an example that fails, a figure that no example draws.
-book: .venv/.ready-book
+book: $(VENV)/.ready-book
 	$(RUN) sphinx -W --keep-going -q -b html -d docs/generated/doctrees docs book
 	@echo "Open book/index.html"
 
-lint: .venv/.ready
+lint: $(VENV)/.ready
 	@echo "Lint: ruff, mypy, import rules"
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -194,20 +197,41 @@ TESTS = $(ALONE) $(RUN) pytest -q -n 2 --dist loadgroup
 ready-to-test:
 	@$(MAKE) --no-print-directory -j 2 lint kernels-runs kernels-recursion
 
-kernels-runs: .venv/.ready
+kernels-runs: $(VENV)/.ready
 	@$(ALONE) $(RUN) tests.kernels_ahead runs proofs lanes
 
-kernels-recursion: .venv/.ready
+kernels-recursion: $(VENV)/.ready
 	@$(ALONE) $(RUN) tests.kernels_ahead recursion callbacks
 
 test: ready-to-test
 	@echo "Tests: all but the slow ones and those against other engines (make test-all)"
 	$(TESTS) -m "not slow and not peer"
 
-test-all: .venv/.ready-peers ready-to-test
+test-all: $(VENV)/.ready-peers ready-to-test
 	@echo "Tests: all of them"
 	$(TESTS)
 	$(BIN)/python docs/check_examples.py
+
+# What depends most on the Python it runs in.
+SHORT := tests/numerics/test_kernel_keys.py tests/numerics/test_kernel_cache.py tests/numerics/test_ahead.py \
+    tests/simulation/test_interrupts.py tests/app/test_interrupted_commands.py tests/parallel \
+    tests/test_files.py tests/tables tests/earlier $(wildcard tests/crossings)
+
+test-short: $(VENV)/.ready
+	@echo "Tests: kernels, interrupts and files"
+	$(TESTS) -m "not slow and not peer" $(SHORT)
+
+test-second: $(VENV)/.ready
+	@python=$$($(RUN) tests.other_python) && \
+	if [ -z "$$python" ]; then \
+	    echo "No second round: there is no other Python on this machine that pyproject.toml names"; \
+	else \
+	    echo "Second round, with $$("$$python" -V) ($$python)"; \
+	    version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') && \
+	    again="$(MAKE) --no-print-directory VENV=.venv-$$version"; \
+	    if $$again PYTHON="$$python" setup; then $$again lint test-short; \
+	    else echo "No second round: what it needs cannot be installed here for this Python"; fi; \
+	fi
 
 comma := ,
 parts = $(subst $(comma), ,$(1))
@@ -215,10 +239,10 @@ parts = $(subst $(comma), ,$(1))
 bench: .venv-bench/.ready $(if $(filter jax,$(call parts,$(WITH))),.venv-bench/.ready-jax)
 	$(RUN) benchmarks $(call parts,$(ONLY)) $(if $(WITH),--with $(WITH)) $(if $(QUICK),--quick)
 
-docs: .venv/.ready
+docs: $(VENV)/.ready
 	$(BIN)/python docs/check_examples.py
 
-format: .venv/.ready
+format: $(VENV)/.ready
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
@@ -229,27 +253,27 @@ HEAD := \# Exact versions of what make installs
 # Packages whose robots the tests read, as files: without what these packages need to run.
 ROBOTS := dm-control example-robot-data gymnasium mujoco-mjx
 
-lock: .venv/.ready
+lock: $(VENV)/.ready
 	@$(installer); \
 	echo "Resolving the five lock files"; \
-	"$$uv" $(COMPILE) --extra plot --extra dev -o .venv/main.lock >/dev/null; \
-	"$$uv" $(COMPILE) --extra peer -c .venv/main.lock -o .venv/peer.lock >/dev/null; \
-	{ echo "$(HEAD); made by make lock."; cat .venv/main.lock; } > requirements.lock; \
+	"$$uv" $(COMPILE) --extra plot --extra dev -o $(VENV)/main.lock >/dev/null; \
+	"$$uv" $(COMPILE) --extra peer -c $(VENV)/main.lock -o $(VENV)/peer.lock >/dev/null; \
+	{ echo "$(HEAD); made by make lock."; cat $(VENV)/main.lock; } > requirements.lock; \
 	{ echo "$(HEAD) for test-all, on top of requirements.lock; made by make lock."; \
-	  { grep -vxFf .venv/main.lock .venv/peer.lock; \
+	  { grep -vxFf $(VENV)/main.lock $(VENV)/peer.lock; \
 	    printf '%s\n' $(ROBOTS) | "$$uv" $(filter-out pyproject.toml,$(COMPILE)) --no-deps -; } | sort; \
 	  } > requirements-peer.lock; \
-	"$$uv" $(COMPILE) --extra book -c .venv/main.lock -o .venv/book.lock >/dev/null; \
+	"$$uv" $(COMPILE) --extra book -c $(VENV)/main.lock -o $(VENV)/book.lock >/dev/null; \
 	{ echo "$(HEAD) for the book, on top of requirements.lock; made by make lock."; \
-	  grep -vxFf .venv/main.lock .venv/book.lock; } > requirements-book.lock; \
-	cat .venv/main.lock .venv/peer.lock | sort -u > .venv/known.lock; \
-	"$$uv" $(COMPILE) --extra plot --extra peer --extra bench -c .venv/known.lock -o .venv/bench.lock >/dev/null; \
-	"$$uv" $(COMPILE) --extra bench-jax -c .venv/bench.lock -o .venv/jax.lock >/dev/null; \
+	  grep -vxFf $(VENV)/main.lock $(VENV)/book.lock; } > requirements-book.lock; \
+	cat $(VENV)/main.lock $(VENV)/peer.lock | sort -u > $(VENV)/known.lock; \
+	"$$uv" $(COMPILE) --extra plot --extra peer --extra bench -c $(VENV)/known.lock -o $(VENV)/bench.lock >/dev/null; \
+	"$$uv" $(COMPILE) --extra bench-jax -c $(VENV)/bench.lock -o $(VENV)/jax.lock >/dev/null; \
 	{ echo "$(HEAD) for bench, into an environment of its own; made by make lock."; \
-	  cat .venv/bench.lock; } > requirements-bench.lock; \
+	  cat $(VENV)/bench.lock; } > requirements-bench.lock; \
 	{ echo "$(HEAD) for bench WITH=jax, on top of requirements-bench.lock; made by make lock."; \
-	  grep -vxFf .venv/bench.lock .venv/jax.lock; } > requirements-bench-jax.lock
+	  grep -vxFf $(VENV)/bench.lock $(VENV)/jax.lock; } > requirements-bench-jax.lock
 
 clean:
-	rm -rf .venv .venv-bench demo gallery book docs/generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-bench .venv-3.* demo gallery book docs/generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests docs benchmarks examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
