@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import tomllib
+from functools import partial
 
 import pytest
 
 from pendula import library
+from pendula.app.studio.asking import Options
 from pendula.app.studio.folder import Folder, checked_name, plain_name
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.text.model_text import check_data, check_text, line_of
+from pendula.app.studio.work import Job, perform, read_result
+from pendula.errors import UsageError
 from pendula.library import mechanisms
 from pendula.model.files import dumps, loads
+from pendula.storage.files import writing
 from tests.app.studio_server import PENDULUM
 
 BROKEN = """\
@@ -272,10 +278,120 @@ def test_results_are_not_written_through_a_link(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / "studio-results").symlink_to(tmp_path / "elsewhere")
-    from pendula.errors import UsageError
-
     with pytest.raises(UsageError, match="link"):
         Folder(home).prepare()
+
+
+class Silent:
+    """Receives the progress of work."""
+
+    def say(self, text):
+        pass
+
+    def done(self, so_far, planned):
+        pass
+
+
+def test_results_are_not_written_through_a_folder_that_became_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    home = tmp_path / "home"
+    home.mkdir()
+    folder = Folder(home)
+    folder.prepare()
+    request = {
+        "id": "x", "kind": "equations", "title": "", "created": 0.0, "text": PENDULUM, "options": {"format": "latex"},
+        "folder": str(home), "file": str(folder.results / "x.json"),
+    }  # fmt: skip
+    perform(request, Silent())
+    assert read_result(folder, "x")["result"]["text"]
+    folder.results.rename(tmp_path / "elsewhere" / "old")
+    folder.results.symlink_to(tmp_path / "elsewhere" / "old")
+    (tmp_path / "elsewhere" / "old" / "y.json").write_text("{}")
+    with pytest.raises(UsageError, match="cannot be written"):
+        perform({**request, "id": "z", "file": str(folder.results / "z.json")}, Silent())
+    with pytest.raises(UsageError, match="no result"):
+        read_result(folder, "y")
+    assert sorted(path.name for path in (tmp_path / "elsewhere" / "old").iterdir()) == ["x.json", "y.json"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="folders are held open on Linux")
+def test_a_folder_that_is_exchanged_while_a_file_is_written_gets_nothing(tmp_path):
+    folder, other, kept = (tmp_path / name for name in ("results", "other", "kept"))
+    for path in (folder, other):
+        path.mkdir()
+    (other / "a.json").write_text("precious")
+    with writing(folder / "a.json", follow=False) as file:
+        file.write(b"new")
+        folder.rename(kept)
+        folder.symlink_to(other)
+    assert (other / "a.json").read_text() == "precious"
+    assert (kept / "a.json").read_text() == "new"
+    (kept / "a.json").unlink()
+    (kept / "a.json").symlink_to(other / "a.json")
+    with pytest.raises(UsageError, match="link"), writing(kept / "a.json", follow=False) as file:
+        file.write(b"new")
+    assert (other / "a.json").read_text() == "precious"
+
+
+def at_once(*works):
+    """The results of works that all begin at the same time, in threads; of one that raises, the error."""
+    start, found = threading.Barrier(len(works)), [None] * len(works)
+
+    def run(k, work):
+        start.wait()
+        try:
+            found[k] = work()
+        except Refused as error:
+            found[k] = error
+
+    threads = [threading.Thread(target=run, args=(k, work)) for k, work in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_files_that_are_written_at_once_get_different_names(tmp_path):
+    together = threading.Barrier(8)
+
+    def work(k):
+        def write(path):
+            together.wait(30)
+            path.write_text(f"run {k}")
+
+        return lambda: Job("", Options({}), Silent(), Folder(tmp_path)).write("swing-run", ".txt", write)
+
+    names = at_once(*(work(k) for k in range(8)))
+    assert {*names} == {"swing-run.txt", *(f"swing-run-{k}.txt" for k in range(2, 9))} == {*os.listdir(tmp_path)}
+    assert [(tmp_path / name).read_text() for name in names] == [f"run {k}" for k in range(8)]
+
+
+def test_a_file_that_cannot_be_finished_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("pendula.app.studio.folder.FILE_BYTES", 10)
+    job = Job("", Options({}), Silent(), Folder(tmp_path))
+    with pytest.raises(UsageError, match="larger than"):
+        job.write("a", ".txt", lambda path: path.write_text("x" * 11))
+    with pytest.raises(ZeroDivisionError):
+        job.write("a", ".txt", lambda path: 1 / 0)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("studios", [1, 2])
+def test_of_two_pages_that_save_at_once_one_is_told_that_it_was_too_late(tmp_path, studios):
+    one = Folder(tmp_path)
+    other = one if studios == 1 else Folder(tmp_path)
+    for k in range(40):
+        version = one.write_model("a.toml", f"common {k}")
+        texts = [f"first {k}", f"second {k}"]
+        found = at_once(
+            partial(one.write_model, "a.toml", texts[0], version),
+            partial(other.write_model, "a.toml", texts[1], version),
+        )
+        late = [k for k, one_found in enumerate(found) if isinstance(one_found, Refused)]
+        assert len(late) == 1
+        assert found[late[0]].status == 409
+        assert one.read_model("a.toml") == texts[1 - late[0]]
 
 
 def test_about_agrees_with_the_model():

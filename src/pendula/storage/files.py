@@ -10,6 +10,7 @@ nothing has changed on disk.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import secrets
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 
 from pendula.errors import UsageError
 from pendula.interrupts import uninterrupted
+from pendula.storage.inside import held
 from pendula.storage.pipes import open_to_write
 
 UNFINISHED = ".part"  # how the names of files end while they are written
@@ -30,11 +32,12 @@ _ABANDONED = 60.0  # seconds after which a file that nobody writes is removed
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str], *, mode: int | None = None) -> Iterator[BinaryIO]:
+def writing(path: str | os.PathLike[str], *, mode: int | None = None, follow: bool = True) -> Iterator[BinaryIO]:
     """A binary file to write to, which takes the name ``path`` at the end, if nothing went wrong until then.
 
     Links are followed, the permissions of an old file are kept unless ``mode`` gives others, and anything but a
-    regular file (a pipe, ``/dev/stdout``) is written to directly.
+    regular file (a pipe, ``/dev/stdout``) is written to directly. With ``follow=False`` neither the file nor its folder
+    may be a link, and the file no other than a regular one.
 
     Raises:
         UsageError: it cannot be written; the message names the path and the cause.
@@ -48,7 +51,7 @@ def writing(path: str | os.PathLike[str], *, mode: int | None = None) -> Iterato
         ['a.txt']
     """
     try:
-        with _whole(path, mode) as file:
+        with _whole(path, mode) if follow else _whole_inside(Path(path)) as file:
             yield file
     except OSError as error:
         raise cannot_write(path, error) from None
@@ -78,6 +81,21 @@ def _whole(path: str | os.PathLike[str], mode: int | None) -> Iterator[BinaryIO]
         unfinished.publish()
     finally:
         unfinished.drop()
+
+
+@contextlib.contextmanager
+def _whole_inside(path: Path) -> Iterator[BinaryIO]:
+    with held(path.parent) as folder:
+        target = folder / path.name
+        old = target.lstat() if os.path.lexists(target) else None
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            raise OSError(errno.ELOOP, "it is a link or not a file")
+        unfinished = Unfinished(str(target), old)
+        try:
+            yield unfinished.file
+            unfinished.publish()
+        finally:
+            unfinished.drop()
 
 
 class Unfinished:
@@ -235,15 +253,15 @@ def _sync_folder(folder: str) -> None:
             os.close(handle)
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes, *, mode: int | None = None) -> None:
+def write_bytes(path: str | os.PathLike[str], content: bytes, *, mode: int | None = None, follow: bool = True) -> None:
     """Writes a file; see :func:`writing`."""
-    with writing(path, mode=mode) as file:
+    with writing(path, mode=mode, follow=follow) as file:
         file.write(content)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str, *, follow: bool = True) -> None:
     """Writes a text file, UTF-8 with lines that end in a newline alone; see :func:`writing`."""
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8"), follow=follow)
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any], *, compressed: bool = True) -> None:
@@ -272,6 +290,23 @@ def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float | None
     else:
         figure.savefig(drawn, dpi=dpi or "figure", format=kind)
     write_bytes(named, drawn.getvalue())
+
+
+def give_name(made: Path, name: Path) -> None:
+    """Gives a whole file a name that no other file has.
+
+    Raises:
+        FileExistsError: another file has it.
+        OSError: it cannot have it.
+    """
+    try:
+        os.link(made, name)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: an empty file holds the name for a moment
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        os.replace(made, name)
+    _sync_folder(str(name.parent))
 
 
 def open_lock(path: Path) -> BinaryIO:

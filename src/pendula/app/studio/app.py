@@ -25,6 +25,7 @@ from pendula.app.studio.guard import Guard, Refused
 from pendula.app.studio.jobs import Jobs, Record
 from pendula.app.studio.limits import CLIENT_NAME, RESULT_BYTES, SOCKETS, Limits
 from pendula.app.studio.page import studio_page
+from pendula.storage.inside import open_inside
 
 PIECE = 256_000  # bytes of a download at a time
 GATHERED = 0.05  # seconds in which changes of jobs are gathered into one message
@@ -289,7 +290,7 @@ async def read_job(request: Request) -> Response:
 def _stored(record: Record) -> BinaryIO:
     """The stored result of a job, open after its first line: ``"asked": ..., "result": ...}``."""
     try:
-        file = open(os.open(record.file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb")  # noqa: SIM115
+        file = open(open_inside(record.file.parent, record.file.name), "rb")  # noqa: SIM115
         file.readline()
         return file
     except OSError:

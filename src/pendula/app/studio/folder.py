@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import stat
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pendula.app.studio.guard import Refused
 from pendula.app.studio.limits import FILE_BYTES, LISTED
 from pendula.errors import UsageError
-from pendula.storage.files import UNFINISHED, write_text
+from pendula.storage.files import UNFINISHED, cannot_write, give_name, write_text
+from pendula.storage.inside import alone, open_inside
 
 RESULTS = "studio-results"
 """The folder of finished results inside the studio's folder."""
@@ -74,6 +78,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self.results = self.path / RESULTS
+        self._saving = threading.Lock()
 
     def prepare(self) -> None:
         """Makes the folder of results.
@@ -92,7 +97,7 @@ class Folder:
     def _remove_unfinished(self) -> None:
         """Removes unfinished files that killed processes left behind."""
         for place in (self.path, self.results):
-            for path in place.glob(f".*{UNFINISHED}"):
+            for path in place.glob(f".*{UNFINISHED}*"):
                 about = path.lstat()
                 if stat.S_ISREG(about.st_mode) and time.time() - about.st_mtime > ABANDONED:
                     path.unlink(missing_ok=True)
@@ -135,12 +140,15 @@ class Folder:
         target = self.path / checked_name(name, (MODEL,))
         self._refuse_other_than_file(target)
         expected = (version, version_of(text))
-        if version is not None and target.exists() and version_of(self.read_model(name)) not in expected:
-            raise Refused(409, f'"{name}" was changed elsewhere since it was read here')
         try:
-            write_text(target, text)
+            with self._saving, alone(self.path):
+                if version is not None and target.exists() and version_of(self.read_model(name)) not in expected:
+                    raise Refused(409, f'"{name}" was changed elsewhere since it was read here')
+                write_text(target, text, follow=False)
         except UnicodeEncodeError:
             raise Refused(400, "the text contains characters that UTF-8 cannot write") from None
+        except BlockingIOError:
+            raise Refused(503, "another program has locked the folder; try again") from None
         except UsageError as error:
             raise Refused(507, str(error)) from None
         return version_of(text)
@@ -152,20 +160,43 @@ class Folder:
 
     def opened(self, name: str, most: int = FILE_BYTES) -> int:
         """A descriptor of a regular file of the folder, opened to be read; links are not followed."""
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        target = self.path / name
         try:
-            if target.is_symlink():  # where O_NOFOLLOW does not exist
-                raise FileNotFoundError
-            handle = os.open(target, flags)
+            handle = open_inside(self.path, name)
         except OSError:
             raise Refused(404, f'there is no file "{name}" here') from None
         about = os.fstat(handle)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > most:
+        if about.st_size > most:
             os.close(handle)
-            too_large = stat.S_ISREG(about.st_mode)
-            raise Refused(413 if too_large else 404, f'"{name}" is {"too large" if too_large else "not a file"}')
+            raise Refused(413, f'"{name}" is too large')
         return handle
+
+    def add(self, stem: str, ending: str, write: Callable[[Path], Any]) -> str:
+        """Writes a file that takes a name which no other has, also if several are written at once; returns the name.
+
+        Args:
+            stem: how the name begins.
+            ending: how it ends.
+            write: writes a file.
+
+        Raises:
+            UsageError: the file would be too large, or cannot be written.
+        """
+        made = self.path / f".{secrets.token_hex(8)}{UNFINISHED}{ending}"
+        try:
+            write(made)
+            if made.stat().st_size > FILE_BYTES:
+                raise UsageError(f"the file would be larger than the {FILE_BYTES} bytes that are allowed")
+            while True:
+                name = self.free_name(stem, ending)
+                try:
+                    give_name(made, self.path / name)
+                    return name
+                except FileExistsError:  # another one took the name
+                    continue
+                except OSError as error:
+                    raise cannot_write(self.path / name, error) from None
+        finally:
+            made.unlink(missing_ok=True)
 
     def free_name(self, stem: str, ending: str) -> str:
         """A name that no file has yet, such as ``cart-2.npz``."""

@@ -19,9 +19,10 @@ from pendula.app.options import in_fields
 from pendula.app.studio.asking import Options, Tell
 from pendula.app.studio.folder import Folder
 from pendula.app.studio.kinds import KINDS
-from pendula.app.studio.limits import FILE_BYTES, RESULT_BYTES
+from pendula.app.studio.limits import RESULT_BYTES
 from pendula.errors import PendulaError, UsageError
 from pendula.storage.files import write_text
+from pendula.storage.inside import open_inside
 
 
 @dataclass
@@ -44,11 +45,7 @@ class Job:
 
     def write(self, stem: str, ending: str, write: Callable[[Path], Any]) -> str:
         """Writes a file that no other has the name of, and returns its name."""
-        name = self.folder.free_name(stem, ending)
-        write(self.folder.path / name)
-        if (self.folder.path / name).stat().st_size > FILE_BYTES:
-            (self.folder.path / name).unlink()
-            raise UsageError(f"the file would be larger than the {FILE_BYTES} bytes that are allowed")
+        name = self.folder.add(stem, ending, write)
         self.files.append(name)
         return name
 
@@ -96,7 +93,7 @@ def perform(request: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
             f"the result has {len(content) / 1e6:.0f} MB, more than the {RESULT_BYTES / 1e6:.0f} MB that are allowed: "
             "ask for fewer samples"
         )
-    write_text(Path(request["file"]), content)
+    write_text(request["file"], content, follow=False)
     return head
 
 
@@ -108,11 +105,9 @@ def read_result(folder: Folder, name: str) -> dict[str, Any]:
     """
     if not name.replace("-", "").isalnum() or not name.isascii():
         raise UsageError("a result is named by letters, digits and hyphens")
-    path = folder.results / f"{name}.json"
     try:
-        if path.is_symlink():
-            raise OSError
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        with open(open_inside(folder.results, f"{name}.json"), "rb") as file:
+            found: dict[str, Any] = json.load(file)
         return found
     except (OSError, ValueError):
         raise UsageError(f'there is no result "{name}" in this folder') from None
