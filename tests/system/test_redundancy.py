@@ -390,3 +390,47 @@ def test_unknown_names_to_keep_are_refused() -> None:
 def test_the_bodies_on_a_loop_that_cannot_close_are_named_in_order() -> None:
     with pytest.raises(LoopNotClosed, match="Bodies on the loop: rocker, ground, crank, coupler"):
         pendula.assemble(library.four_bar(), parameters={"d": 9.0, "diagonal": 3.0, "coupler0": 1, "rocker0": 3})
+
+
+@pytest.mark.parametrize("formulation", ["kane", "lagrange", "newton-euler", "projection", "maximal"])
+def test_a_loop_around_a_prescribed_motion_alone_changes_no_speeds(formulation):
+    """A crew that slides in a free boat as prescribed, guided twice: the rows of the guide are rounding in every speed."""
+    along = [0.3, 0.4, -0.2]
+    on_board = {"body": "boat", "position": [0.1, 0, 0.3]}
+    guide = {"name": "guide", "type": "point-on-line", "axis": along, "parent": on_board, "child": "crew"}
+    joints = [
+        {
+            "name": "j",
+            "type": "free",
+            "orientation": "zyx",
+            "parent": {"body": "ground", "rotation": {"axis": [1, 2, 3], "angle": 0.7}},
+            "child": {"body": "boat", "position": [0.1, 0.2, 0.3], "rotation": {"axis": [1, -2, 3], "angle": 0.7}},
+        },
+        {
+            "name": "s",
+            "type": "prismatic",
+            "axis": along,
+            "parent": on_board,
+            "child": "crew",
+            "motion": "0.2*sin(3*t)",
+        },
+    ]
+    start = {"j_1": 0.3, "j_2": 0.4, "j_3": 0.5, "j_1_dot": 1.0}
+    free = Model(
+        name="boat",
+        gravity=[0, 0, -9.81],
+        bodies=[
+            {"name": "boat", "box": {"mass": 1, "size": [1, 0.5, 0.2]}},
+            {"name": "crew", "sphere": {"mass": 0.3, "radius": 0.1}},
+        ],
+        joints=joints,
+        initial=start,
+    )
+    guided = pendula.compile_system(free.with_changes(joints=[*joints, guide]), formulation)
+    assert mobility(guided).rank == 0
+    for t in (0.0, 0.4):
+        state = pendula.assemble(guided, guided.initial_state(t=t)).state
+        assert state.v == pytest.approx(guided.initial_state(t=t).v, abs=1e-12)
+    run = pendula.simulate(guided, 0.3, samples=2)
+    alone = pendula.simulate(pendula.compile_system(free, "kane"), 0.3, samples=2)
+    assert run.joints[0] == pytest.approx(alone.joints[0], abs=SAME)

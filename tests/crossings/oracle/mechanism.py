@@ -229,7 +229,8 @@ class Mechanism:
         slopes = np.array([row.g + np.zeros(self.count) for row in rows]).reshape(-1, self.count)
         G, c = slopes[:, :n], np.array([-row.dd for row in rows])
         sizes = np.linalg.norm(G, axis=1)
-        scale = 1 / np.where(sizes > 0, sizes, 1.0)
+        felt = sizes > DEPENDENT * np.linalg.norm(slopes, axis=1).max(initial=0.0)  # others are rounding
+        scale = np.where(felt, 1 / np.where(felt, sizes, 1.0), 0.0)
         left, values, right = np.linalg.svd(G * scale[:, None])
         rank = int(np.sum(values > DEPENDENT * max(float(values.max(initial=0.0)), 1e-300)))
         inverse = (right[:rank].T / values[:rank]) @ left[:, :rank].T
