@@ -29,6 +29,10 @@ class Rules:
                 return False
         return True
 
+    def allow_cell(self, cell: Cell) -> bool:
+        """Whether two levels may stand together."""
+        return not any(part.items() <= dict(cell).items() for part in self.parts)
+
     def allow_row(self, row: Row) -> bool:
         """Whether no part of a row is ruled out."""
         return not any(matches(part, row) for part in self.parts)

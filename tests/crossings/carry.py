@@ -21,6 +21,7 @@ import numpy as np
 import pendula
 from tests.crossings import oracle
 from tests.crossings.case import DURATION, Case, Stretch, Wrong
+from tests.crossings.mechanism import PARAMETERS
 
 
 @dataclass(frozen=True)
@@ -135,9 +136,9 @@ def _ensemble(case: Case) -> Any:
 def _study(case: Case) -> Any:
     """A run that begins where one case of a study ended."""
     given = {name: case.settings[name] for name in ("stepper", "tol") if name in case.settings}
-    over: dict[str, Any] = {"k": [5.0, case.own.values["k"]]} | {
-        name: [x] for name, x in case.parameters.items() if name != "k"
-    }
+    values = {"k": PARAMETERS["k"], **case.parameters}
+    over: dict[str, Any] = {name: [value] for name, value in values.items()}
+    over["k"] = [5.0, values["k"]]
     over |= {name: [x] for name, x in case.given.inputs.items()}
     found = pendula.sweep(case.system, over, "end", duration=DURATION, on="here", **given)
     end = case.fresh.state(-1)

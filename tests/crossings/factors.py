@@ -106,12 +106,6 @@ def forbidden_parts() -> list[dict[str, str]]:
     ]
 
 
-def is_forbidden(cell: Cell) -> bool:
-    """Whether a pair is forbidden, by itself or because each completion of it is (a forbidden level)."""
-    pair = dict(cell)
-    return pair in FORBIDDEN_PAIRS
-
-
 FORBIDDEN_PAIRS = forbidden_parts()
 PLAIN: dict[str, str] = {factor: names[0] for factor, names in FACTORS.items()}
 """the plainest level of every factor"""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from pendula.errors import LoopNotClosed, NoConvergence, NotSupported, SingularPose
 from tests.crossings import questions
@@ -15,6 +17,8 @@ from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells_of, matches
 
 ATTEMPTS = 4
 """numbers drawn for a row until they suit it"""
+MOST_REDRAWN = 5
+"""how often a row that was refused is drawn again without what refuses it, counted by its numbers"""
 
 
 @dataclass(frozen=True)
@@ -68,24 +72,31 @@ def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
 
 
 def smallest_refusing(row: Row, seed: tuple[int, ...], refusal: str) -> dict[str, str]:
-    """The levels of a row that alone make the refusal, found by setting the others back to the plainest one by one."""
-    kept = dict(row)
+    """The levels of a row that alone make the refusal: a factor counts only if another level of it answers.
+
+    Factors are tried one by one, orientation together with speeds where that is needed; a row that is still refused in
+    the same way takes the place of the row.
+    """
+    kept, part = dict(row), dict(row)
     for factor in FACTORS:
-        if kept[factor] == PLAIN[factor]:
-            continue
-        plainer = complete_plain({f: x for f, x in kept.items() if f != factor and x != PLAIN[f]})
-        if plainer is None:
-            continue
-        result = try_row(plainer, seed)
-        if result.ending == "refused" and result.detail == refusal:
-            kept = plainer
-    return {f: x for f, x in kept.items() if x != PLAIN[f]}
+        for other in others(kept, factor):
+            result = try_row(other, seed)
+            if result.ending == "refused" and result.detail == refusal:
+                part.pop(factor)
+                kept = other
+                break
+    return part
 
 
-def complete_plain(levels: Mapping[str, str]) -> dict[str, str] | None:
-    """A row with the given levels and the plainest others that may stand with them."""
-    row = {**PLAIN, **levels}
-    return row if Rules().allow_row(row) else None
+def others(row: Row, factor: str) -> list[dict[str, str]]:
+    """Rows with another level of one factor, at most two: the plainest one first."""
+    rules, found = Rules(), []
+    for level in FACTORS[factor]:
+        tried = [{**row, factor: level}]
+        if factor == "orientation":
+            tried += [{**row, factor: level, "speeds": speeds} for speeds in FACTORS["speeds"]]
+        found += [one for one in tried[:4] if level != row[factor] and rules.allow_row(one)][:1]
+    return found[:2]
 
 
 @dataclass
@@ -129,39 +140,34 @@ def walk(seed: int, refused: Sequence[Refused] = (), without: Iterable[tuple[str
     Yields the net after every row, so that a caller can stop or save what is there.
     """
     net = Net(list(refused))
-    parts = [one.part for one in net.refused if len(one.part) > 1]
+    parts = [one.part for one in net.refused]
     rows, net.impossible = covering(seed, parts, without=without)
     yield net
-    waiting = [(row, (seed, n)) for n, row in enumerate(rows)]
-    while waiting:
-        row, numbers = waiting.pop(0)
-        result = try_row(row, numbers)
-        net.results.append(result)
-        if result.ending == "refused" and len(numbers) < 5:
-            waiting += _redrawn(net, result, numbers, without)
-        yield net
+    for n, row in enumerate(rows):
+        waiting: list[tuple[Row, tuple[int, ...]]] = [(row, (seed, n))]
+        while waiting:
+            drawn, numbers = waiting.pop(0)
+            result = try_row(drawn, numbers)
+            net.results.append(result)
+            if result.ending in ("refused", "unsuitable") and len(numbers) < MOST_REDRAWN:
+                waiting += _redrawn(net, result, numbers, without)
+            yield net
 
 
 def _redrawn(
     net: Net, result: Result, numbers: tuple[int, ...], without: Iterable[tuple[str, str]]
 ) -> list[tuple[Row, tuple[int, ...]]]:
     """Rows that have the cells of a refused one without what refuses it."""
-    import numpy as np
-
-    if not any(one.explains(result.row, result.detail) for one in net.refused):
-        part = smallest_refusing(result.row, result.seed[:-1], result.detail)
-        net.refused.append(Refused(result.detail, part))
+    if result.ending == "refused" and not any(one.explains(result.row, result.detail) for one in net.refused):
+        net.refused.append(Refused(result.detail, smallest_refusing(result.row, result.seed[:-1], result.detail)))
     rules = Rules([*(one.part for one in net.refused), *({f: x} for f, x in without)])
-    wanted = {cell for cell in cells_of(result.row) if cell not in net.cells("passed")}
+    passed = net.cells("passed")
+    wanted = {cell for cell in cells_of(result.row) if cell not in passed and rules.allow_cell(cell)}
     rng = np.random.default_rng([*numbers, 99])
     found: list[tuple[Row, tuple[int, ...]]] = []
-    for k in range(3):
-        while wanted:
-            first = sorted(wanted)[0]
-            row = complete(dict(first), rules, rng, wanted)
-            wanted.discard(first)
-            if row is not None:
-                found.append(({f: row[f] for f in FACTORS}, (*numbers, k)))
-                wanted -= set(cells_of(row))
-                break
+    for first in sorted(wanted):
+        row = complete(dict(first), rules, rng, wanted) if first in wanted else None
+        if row is not None:
+            found.append(({f: row[f] for f in FACTORS}, (*numbers, len(found))))
+            wanted.difference_update(cells_of(row))
     return found

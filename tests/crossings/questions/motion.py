@@ -94,7 +94,7 @@ def momentum(case: Case, carried: Carried) -> None:
     own = case.own
     bodies = {body["name"]: body for body in case.drawn.data["bodies"]}
     k = carried.inside(3)
-    masses = {name: own.masses[name] for name in bodies}
+    masses = {name: own.values.scalar(body["mass"]) for name, body in bodies.items()}
     linear = sum(masses[name] * carried.run.velocity(name, "com")[k] for name in bodies)
     right = np.array([own.momentum(carried.moments[i])[0] for i in k])
     error = np.abs(linear - right).max()
