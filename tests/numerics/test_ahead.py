@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from pendula.numerics.compiled import jit
 from pendula.numerics.compiled.ahead import Ahead
@@ -15,6 +20,7 @@ from pendula.numerics.quick.first_use import CHECKED, ROOTS
 from pendula.numerics.steppers.first_use import LOCKSTEP, kernels_of
 from pendula.numerics.steppers.stepper import STEPPERS
 from pendula.system.first_use import SLOPES, SOLVE_ROWS
+from tests.studies.disturbances import alive
 
 
 def lines_of(code, *given, **environment):
@@ -159,3 +165,36 @@ def test_while_it_waits_for_a_kernel_this_process_compiles_the_last_of_a_long_qu
     (tmp_path / "small_kernels.py").write_text(SMALL + MORE)
     folder = {"PENDULA_CACHE_DIR": str(tmp_path / "kernels"), "PENDULA_COMPILE_AHEAD": "1"}
     assert lines_of(WHILE_WAITING, str(tmp_path), **folder) == ["finished True here four five"]
+
+
+KILLED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import small_kernels as k
+from pendula.numerics.compiled import ahead
+ahead._cores = lambda: 2
+ahead.compile_ahead(ahead.Ahead("small_kernels:two", "small_kernels:use_two"))
+(worker,) = ahead._workers
+while not worker.started:
+    worker.listen(0.1)
+print(worker.process.pid, flush=True)
+k.use_two()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_worker_ends_with_its_parent_in_the_middle_of_a_kernel(tmp_path):
+    (tmp_path / "small_kernels.py").write_text(SMALL)
+    folder = {"PENDULA_CACHE_DIR": str(tmp_path / "kernels"), "PENDULA_COMPILE_AHEAD": "1"}
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    with subprocess.Popen(command, env={**os.environ, **folder}, stdout=subprocess.PIPE, text=True) as parent:
+        worker = int(parent.stdout.readline())
+        assert alive(worker)
+        parent.kill()
+    until = time.monotonic() + 3.0
+    while alive(worker) and time.monotonic() < until:
+        time.sleep(0.02)
+    survived = alive(worker)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker, signal.SIGKILL)
+    assert not survived

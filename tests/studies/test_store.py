@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,6 +121,47 @@ def test_one_process_at_a_time(tmp_path):
     store = Store(tmp_path, read_study(tmp_path))  # the lock ended with the process
     store.open()
     store.close()
+
+
+LOCKED = """
+import fcntl, sys
+with open(sys.argv[1], "a+b") as file:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit(7)
+"""
+
+
+def test_one_thread_at_a_time(tmp_path):
+    """The system locks files for processes: it would let every thread of this one in."""
+    pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=tmp_path, on="here")
+    store = Store(tmp_path, read_study(tmp_path))
+    store.open()
+    with pytest.raises(UsageError, match="this process already works on"):
+        pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=tmp_path / ".", on="here")
+    other = subprocess.run([sys.executable, "-c", LOCKED, str(tmp_path / "lock")], check=False)
+    assert other.returncode == 7, "the lock has ended, so that other processes are let in"
+    store.close()
+    assert pendula.sweep("pendulum", {"theta": [0.1]}, duration=1.0, save=tmp_path, on="here").complete
+
+
+def test_threads_that_share_a_folder_lose_no_part(tmp_path, quiet):
+    """One computes, the others are told so; whoever comes later finds its results."""
+
+    def compute(_):
+        try:
+            return pendula.sweep("pendulum", OVER, duration=1.0, save=tmp_path / "s", on="here")
+        except UsageError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(compute, range(4)))
+    refused = [one for one in found if isinstance(one, str)]
+    assert all("this process already works on" in text for text in refused)
+    for one in (*(one for one in found if not isinstance(one, str)), pendula.load_sweep(tmp_path / "s")):
+        assert one.complete
+        assert same(one, quiet)
 
 
 def test_failed_cases_are_tried_again_on_request(tmp_path):

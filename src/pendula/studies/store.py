@@ -15,10 +15,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -47,6 +49,10 @@ from pendula.tables.table import Block, Table
 
 LOCK = "lock"
 
+_open: WeakValueDictionary[tuple[int, int, int], Store] = WeakValueDictionary()
+"""those of this process, which the system lets lock a folder again, by the id of the process and place of the folder"""
+_holding = threading.Lock()
+
 
 class Store:
     """The folder of a study, read and written by one process at a time.
@@ -64,12 +70,13 @@ class Store:
         self.study: dict[str, Any] = json.loads(json.dumps({MARK: REVISION, **study}))  # as it is read: without tuples
         self._next = 0
         self._lock: Any = None
+        self._key = (0, 0, 0)
 
     def open(self) -> None:
         """Makes the folder, or opens that of the same study.
 
         Raises:
-            UsageError: it holds something else or another study, another process works on it, or it cannot be written.
+            UsageError: it holds something else or another study, someone works on it already, or it cannot be written.
         """
         try:
             if self.folder.exists():
@@ -102,16 +109,28 @@ class Store:
 
     def _take_lock(self) -> None:
         try:
-            self._lock = open_lock(self.folder / LOCK)
+            found = self.folder.stat()
+            self._key = os.getpid(), found.st_dev, found.st_ino
+            with _holding:  # a second file of the lock that this process closes would end it
+                who = "this process already works" if self._key in _open else self._lock_file()
+                if not who:
+                    _open[self._key] = self
         except OSError as error:
             raise cannot_write(self.folder / LOCK, error) from None
-        if not _lock_now(self._lock):
-            self._lock.close()
-            self._lock = None
+        if who:
             raise UsageError(
-                f'another process works on the study in "{self.folder}".\n'
+                f'{who} on the study in "{self.folder}".\n'
                 "  Try: wait for it, or read its results so far with pendula.load_sweep."
             )
+
+    def _lock_file(self) -> str:
+        """Locks the file of the folder; who has done so already, if anyone has."""
+        lock = open_lock(self.folder / LOCK)
+        if not _lock_now(lock):
+            lock.close()
+            return "another process works"
+        self._lock = lock
+        return ""
 
     def _refuse_foreign(self) -> None:
         """Refuses a folder that holds other things."""
@@ -157,7 +176,9 @@ class Store:
     def close(self) -> None:
         """Lets other processes work on the study."""
         if self._lock is not None:
-            self._lock.close()
+            with _holding:
+                self._lock.close()
+                _open.pop(self._key, None)
             self._lock = None
 
 

@@ -33,6 +33,7 @@ from typing import Any
 
 from pendula import extensions
 from pendula.parallel.children import can_start_python, python
+from pendula.parallel.worker import end_with
 from pendula.registry import found_at
 
 VARIABLE = "PENDULA_COMPILE_AHEAD"
@@ -48,7 +49,7 @@ ADD, WITHDRAW = "add", "withdraw"  # orders to a worker: a line [order, kernel, 
 
 _START = (
     "import json, sys; work = json.loads(sys.argv[1]); sys.path[:] = work['path']; "
-    "from pendula.numerics.compiled.ahead import work_off; work_off(work['extensions'])"
+    "from pendula.numerics.compiled.ahead import work_off; work_off(work['parent'], work['extensions'])"
 )
 
 
@@ -229,7 +230,11 @@ def _on_disk(kernel: Any) -> bool:
 
 
 def _started() -> _Worker:
-    work = {"path": sys.path, "extensions": [(e.module, e.path) for e in extensions.loaded()]}
+    work = {
+        "path": sys.path,
+        "parent": (os.getpid(), threading.current_thread() is threading.main_thread()),
+        "extensions": [(e.module, e.path) for e in extensions.loaded()],
+    }
     process = subprocess.Popen(
         python("-c", _START, json.dumps(work)),
         stdin=subprocess.PIPE,
@@ -266,11 +271,17 @@ def _end_all() -> None:
         worker.end()
 
 
-def work_off(to_load: list[tuple[str, str]]) -> None:
+def work_off(parent: tuple[int, bool], to_load: list[tuple[str, str]]) -> None:
     """The work of a worker: compiles kernels as orders arrive, and reports when it starts and finishes each.
 
-    It ends when the process that gives the orders has ended, or when there has been no work for a while.
+    It ends with the process that gives the orders, also in the middle of a kernel, or when there has been no work for a
+    while.
+
+    Args:
+        parent: the id of that process, and whether its main thread has started this one.
+        to_load: modules and paths of its extensions.
     """
+    end_with(*parent)
     for module, path in to_load:
         extensions.load_extension(path or module)
     orders: queue.SimpleQueue[list[str] | None] = queue.SimpleQueue()
