@@ -36,7 +36,7 @@ def compatible_speeds(
     scale = row_scales(system, parameters)
     rate = system.gaps(q, v, t, parameters=parameters)[1] / scale
     G = system.constraint_jacobian(q, t, parameters=parameters) / scale[:, None]
-    # rows that no speed changes, of a loop around prescribed motions alone, are rounding: solved for, it would be speeds
+    # rows that no speed changes, of a loop around prescribed motions alone, are rounding, which is not to be solved for
     G[np.abs(G * typical_steps(system, parameters)).max(axis=1, initial=0.0) <= DEPENDENT] = 0.0
     enough = 1e-9 * (1.0 + np.abs(rate).max())
 
