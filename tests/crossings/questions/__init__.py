@@ -14,6 +14,8 @@ PLACES: Mapping[str, str] = {
     "accelerations": "motion",
     "energy": "motion",
     "momentum": "motion",
+    "reactions": "forces",
+    "motor forces": "forces",
 }
 """question: the module that asks it, in a function of its name"""
 
