@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import pendula
-from pendula.storage import files
+from pendula.storage import archives, files
 
 if os.name != "posix":
     pytest.skip("signals and limits are POSIX", allow_module_level=True)
@@ -77,7 +77,7 @@ def modules_that_write():
 def callers(monkeypatch):
     """Modules of the package that make files from now on, seen by their frames."""
     seen = set()
-    own = {str(SOURCE / "files.py"), str(SOURCE / "tables" / "archives.py"), contextlib.__file__}
+    own = {files.__file__, archives.__file__, contextlib.__file__}
     begin = files.Unfinished.__init__
 
     def look(*arguments):
