@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import pendula
 from pendula.equations.formulations.registry import formulations
 from tests.crossings.oracle import Mechanism, Moment
+from tests.crossings.oracle.test_closed_forms import moved
 from tests.helpers.choices import slow_too, two_formulations
 from tests.helpers.numbers import drive_forces, states
 from tests.helpers.random_mechanisms import random_mechanism
@@ -103,3 +105,35 @@ def check_reactions(model: pendula.Model, formulation: str) -> int:
 @pytest.mark.parametrize("seed", slow_too(REACTING, (s for s in (*range(48), *range(1000, 1024)) if s not in REACTING)))
 def test_reactions(seed, formulation):
     check_reactions(random_mechanism(seed, closed=True if seed >= 1000 else None), formulation)
+
+
+_FREE = {"name": "j", "type": "free", "parent": "ground", "child": "box", "motion": {"j_x": "0.1*sin(5*t)"}}
+_TURNED = {"axis": [1, 2, 3], "angle": 0.7}
+_BOX: dict[str, Any] = {
+    "name": "shaken box",
+    "gravity": [0, 0, -9.81],
+    "bodies": [{"name": "box", "box": {"mass": 1, "size": [0.1, 0.2, 0.3], "at": [0.1, 0.2, 0]}}],
+    "initial": {"j": _TURNED, "j_y": 0.2},
+}
+
+
+@cache
+def _shaken() -> tuple[Any, Any]:
+    """Rotation of the box at first and after 0.6 s, by the oracle."""
+    m = Mechanism(_BOX | {"joints": [_FREE]})
+    e = np.array([1, 2, 3]) / np.sqrt(14)
+    rest = {"j_y": 0.2, "j_z": 0.0} | {f"j_q{k}": x for k, x in enumerate([np.cos(0.35), *(np.sin(0.35) * e)])}
+    x = first = Moment(0.0, rest, dict.fromkeys(m.free, 0.0))
+    for _ in range(240):
+        x = moved(m, x, 0.0025)
+    return m.bodies(first)["box"].R, m.bodies(x)["box"].R
+
+
+@pytest.mark.parametrize("orientation", ["zyz", "space xyz", "rotation vector", "quaternion"])
+def test_a_free_body_with_one_prescribed_translation(orientation):
+    """Runs in angles have a twin in quaternions, which has the prescribed translation too."""
+    model = pendula.Model(**_BOX, joints=[_FREE | {"orientation": orientation}])
+    run = pendula.simulate(pendula.compile_system(model), 0.6, samples=3)
+    before, after = _shaken()
+    assert np.abs(after - before).max() > 0.1
+    assert run.system.poses(run.q[-1], run.t[-1])[0][0] == pytest.approx(after, abs=1e-6)  # 2e-7 of Runge and Kutta

@@ -150,7 +150,7 @@ class TreeJoint(Joint):
         known = self.coordinate_names()
         if self.motion and not known:
             raise ValueError("motion: this joint has no coordinates")
-        if self.motion and self.quaternion():
+        if self.quaternion() and self.motion.keys() & {"", *known[-4:]}:
             raise ValueError('motion: a quaternion cannot be prescribed; try: orientation = "zyz"')
         for key in self.motion:
             if key == "" and count != 1:
