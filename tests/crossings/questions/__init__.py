@@ -16,6 +16,9 @@ PLACES: Mapping[str, str] = {
     "momentum": "motion",
     "reactions": "forces",
     "motor forces": "forces",
+    "python": "programs",
+    "sympy": "programs",
+    "c": "programs",
 }
 """question: the module that asks it, in a function of its name"""
 
