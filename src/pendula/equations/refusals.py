@@ -22,6 +22,14 @@ QUATERNION_ARMATURE = Refusal(
     "another formulation, or Euler angles",
     Why.NOT_DONE,
 )
+QUATERNION_MOTION = Refusal(
+    "maximal/quaternion-motion",
+    "derive",
+    ("maximal coordinates", "quaternion", "prescribed motion"),
+    'joint "{joint}": maximal coordinates do not support prescribed translations of a joint with a quaternion; use '
+    "another formulation, or Euler angles",
+    Why.NOT_DONE,
+)
 JOINT_QUATERNION = Refusal(
     "maximal/joint-quaternion",
     "derive",

@@ -137,3 +137,9 @@ def test_a_free_body_with_one_prescribed_translation(orientation):
     before, after = _shaken()
     assert np.abs(after - before).max() > 0.1
     assert run.system.poses(run.q[-1], run.t[-1])[0][0] == pytest.approx(after, abs=1e-6)  # 2e-7 of Runge and Kutta
+
+
+def test_maximal_coordinates_refuse_it_with_a_quaternion_by_name():
+    model = pendula.Model(**_BOX, joints=[_FREE])
+    with pytest.raises(pendula.errors.NotSupported, match="prescribed translations of a joint with a quaternion"):
+        pendula.compile_system(model, "maximal")

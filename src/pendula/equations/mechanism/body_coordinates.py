@@ -256,6 +256,8 @@ class BodyCoordinates(Mechanism):
         joint = link.joint
         if joint.quaternion() and joint.armature:
             raise NotSupported(refusals.QUATERNION_ARMATURE, joint=joint.name)
+        if joint.quaternion() and joint.prescribed():
+            raise NotSupported(refusals.QUATERNION_MOTION, joint=joint.name)
         if joint.quaternion():
             raise NotSupported(refusals.JOINT_QUATERNION, joint=joint.name, type=joint.type)
         prescribed = joint.prescribed()
