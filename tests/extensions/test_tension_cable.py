@@ -183,7 +183,7 @@ def test_the_linearization_knows_the_kink() -> None:
 
 
 def test_a_smooth_law_has_no_kinks_to_look_for() -> None:
-    from pendula.analysis.linear.kinks import may_have_kinks
+    from pendula.model.forces.kinks import may_have_kinks
 
     assert may_have_kinks(weight(CABLE))
     assert not may_have_kinks(weight({**CABLE, "type": "spring"}))

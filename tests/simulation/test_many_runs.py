@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula.errors import UsageError, WorkerDied
@@ -426,3 +427,37 @@ def test_values_that_are_no_numbers_name_the_run(value, words):
     with pytest.raises(UsageError, match=words) as caught:
         pendula.simulate_many("double-pendulum", 1.0, [{}, {"theta1": value}])
     assert 'initial_states: "theta1" of run 1' in str(caught.value)
+
+
+@pytest.mark.parametrize("speeds", ["rates", "body"])
+def test_rotation_vectors_of_many_runs_stay_short(speeds):
+    """A body that tumbles freely, against Euler's equations with a quaternion."""
+    inertia, start, rates = np.array([0.1, 0.12, 0.05]), np.array([0.5, 0.1, 0.0]), np.array([1.0, 6.0, 7.0, 9.0])
+    body = {"name": "body", "mass": 1.0, "inertia": inertia.tolist()}
+    joint = {"name": "j", "type": "spherical", "parent": "ground", "child": "body", "orientation": "rotation vector"}
+    model = pendula.Model(name="tumble", gravity=[0, 0, 0], bodies=[body], joints=[{**joint, "speeds": speeds}])
+    system = pendula.compile_system(model)
+    names = system.layout.speeds
+    runs = pendula.simulate_many(
+        system, 4.0, {names[0]: start[0], names[1]: start[1], names[2]: rates}, samples=41, tol=TOLERANCE
+    )
+
+    def tumbling(t, y):
+        w, turn = y[:3], Rotation.from_quat(y[3:])
+        rate = turn.as_matrix() @ w  # q' = (omega in world axes, 0) q/2
+        return [*(-np.cross(w, inertia * w) / inertia), *(quaternion_product(rate, y[3:]) / 2)]
+
+    for k, rate in enumerate(rates):
+        y = solve_ivp(tumbling, (0, 4), [*start[:2], rate, 0, 0, 0, 1], t_eval=runs.t, rtol=1e-11, atol=1e-12).y
+        off = Rotation.from_rotvec(runs.q[k]).inv() * Rotation.from_quat(y[3:].T)
+        assert off.magnitude().max() < CLOSE
+        assert np.linalg.norm(runs.q[k], axis=1).max() < 1.9 * np.pi
+        one = pendula.simulate(
+            system, 4.0, initial_state=dict(zip(names, (*start[:2], rate), strict=True)), samples=41, tol=TOLERANCE
+        )
+        assert np.abs(runs.q[k] - one.q).max() < CLOSE
+
+
+def quaternion_product(omega, q):
+    """(omega, 0) times q, scalar last as in SciPy."""
+    return np.array([*(q[3] * omega + np.cross(omega, q[:3])), -omega @ q[:3]])

@@ -13,7 +13,6 @@ import numpy as np
 
 from pendula.analysis import refusals
 from pendula.analysis.driven.periods import symbolic
-from pendula.analysis.linear.kinks import bends, has_kinks
 from pendula.arguments import read_names
 from pendula.errors import ComputationError, NotSupported, UsageError
 from pendula.library.lookup import shown
@@ -21,6 +20,7 @@ from pendula.model.checks.parameter_units import parameter_units
 from pendula.model.checks.references import sides
 from pendula.model.checks.usage import scalars
 from pendula.model.expressions.expression import parse
+from pendula.model.forces.kinks import bends, has_kinks
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
 from pendula.model.names import suggestion

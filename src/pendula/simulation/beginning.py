@@ -10,11 +10,13 @@ import numpy as np
 from pendula.equations.motion_rates import infinite_rate
 from pendula.errors import LoopNotClosed, UsageError
 from pendula.model.expressions.expression import parse
+from pendula.model.forces.kinks import may_have_kinks
 from pendula.model.names import ExpressionError
 from pendula.model.quantities import degrees_hint, looks_like_degrees
 from pendula.system.layout import Array, State
 from pendula.system.loops.assembly import assemble_holding, not_kept
 from pendula.system.parameters import typical_length
+from pendula.system.switches.schedule import moves_by_time
 from pendula.system.system import System
 
 
@@ -25,6 +27,17 @@ def energy_size(system: System, start: State, vector: Array) -> float:
     gravity = np.linalg.norm([parse(x).evaluate(values) for x in system.model.gravity])
     mass = sum(parse(body.mass_properties().mass).evaluate(values) for body in system.model.bodies)
     return max(kinetic, float(gravity * mass) * typical_length(system, vector)) or 1.0
+
+
+def work_tolerance(system: System, start: State, vector: Array, tol: float) -> float | None:
+    """The absolute tolerance of the work, if step-size control includes it; else None.
+
+    It does where work may be done that the state does not show: by drives of a mechanism at rest, and by forces with a
+    kink, such as a stop whose stored energy is lost when it lets go, after which steps are long.
+    """
+    if not (moves_by_time(system) or may_have_kinks(system.model)):
+        return None
+    return tol * energy_size(system, start, vector)
 
 
 class Start(NamedTuple):

@@ -14,7 +14,7 @@ from pendula.numerics.steppers.checks import TIGHTEST
 from pendula.numerics.steppers.stepping import Guard, Integration, integrate
 from pendula.numerics.taylor.integrate import integrate_series
 from pendula.outcome import Outcome
-from pendula.simulation.beginning import energy_size
+from pendula.simulation.beginning import work_tolerance
 from pendula.simulation.events import Event, times_of_pulses, watch_events
 from pendula.simulation.forces.sticking import Sticking
 from pendula.simulation.inputs.feed import snapped
@@ -25,7 +25,7 @@ from pendula.simulation.settings import Settings
 from pendula.system.dynamics import Dynamics
 from pendula.system.layout import Array, State
 from pendula.system.loops.mobility import mobility
-from pendula.system.switches.schedule import breakpoints, largest_step, moves_by_time
+from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
 
 INSIDE = 16
@@ -155,9 +155,7 @@ class Course:
         y0 = np.concatenate([start.q, start.v, np.zeros(dynamics.quadratures)])
         breaks, longest_by_time = self._in_time
         common: dict[str, Any] = {"rtol": settings.tol, "atol": settings.atol, "quadratures": dynamics.quadratures}
-        if dynamics.quadratures and moves_by_time(system):
-            # drives may do work while the state is at rest, so step-size control includes the work
-            work = settings.tol * energy_size(system, start, vector)
+        if dynamics.quadratures and (work := work_tolerance(system, start, vector, settings.tol)) is not None:
             common |= {"atol": np.append(np.full(y0.size - 1, settings.atol), work), "quadratures": 0}
         if not settings.stepper.series:
             common |= {"method": settings.stepper.name, "step": settings.step, "coordinates": start.q.size}

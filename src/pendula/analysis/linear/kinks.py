@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -13,53 +10,15 @@ from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.linear.frame import displacement_name
 from pendula.errors import ComputationError
-from pendula.model.expressions.expression import parse
-from pendula.model.expressions.functions import FUNCTIONS
-from pendula.model.expressions.nodes import Call, Conditional, Node
-from pendula.model.model import Model
-from pendula.model.names import ExpressionError
+from pendula.model.forces.kinks import may_have_kinks
 from pendula.system.layout import Array
 
-BENT = frozenset(name for name, function in FUNCTIONS.items() if function.breaks)
-"""functions that are not smooth everywhere (a conditional is not, either)"""
 ASIDE = 1e-8
 """step to either side of a state at which forces are compared [rad, typical lengths, and both per unit of time]"""
 JUMP = 1e-6
 """a force jumps if its two sides differ by more than this fraction of a typical force"""
 KINK = 1e-4
 """a derivative jumps if its two sides differ by more than this fraction of the largest derivative"""
-
-
-@lru_cache(maxsize=64)
-def may_have_kinks(model: Model) -> bool:
-    """Whether any expression of a force or joint, or any force law, is not smooth everywhere."""
-    return any(map(has_kinks, (*model.forces, *model.tree)))
-
-
-def has_kinks(element: Any) -> bool:
-    """Whether any expression of a force or joint, or its force law, is not smooth everywhere."""
-    if bends(element.model_dump()):
-        return True
-    laws = {action.law for action in getattr(element, "actions", tuple)() if hasattr(action, "law")}
-    return any(law.kinked or any(e.fold(_bent) for e in law.expressions) for law in laws)
-
-
-def bends(value: Any) -> bool:
-    """Whether any expression in the text of a field is not smooth everywhere."""
-    if isinstance(value, Mapping):
-        return any(map(bends, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(bends, value))
-    if not isinstance(value, str):
-        return False
-    try:
-        return parse(value).fold(_bent)
-    except ExpressionError:
-        return False
-
-
-def _bent(node: Node, parts: tuple[bool, ...]) -> bool:
-    return any(parts) or isinstance(node, Conditional) or (isinstance(node, Call) and node.function in BENT)
 
 
 def kink_at(balance: Balance, q: Array, v: Array, lam: Array) -> str:

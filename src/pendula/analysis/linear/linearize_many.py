@@ -11,7 +11,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium
-from pendula.analysis.linear.kinks import may_have_kinks, refuse_kinks
+from pendula.analysis.linear.kinks import refuse_kinks
 from pendula.analysis.linear.linearize import Point, chosen_speeds, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import undamped_of_many
@@ -19,6 +19,7 @@ from pendula.analysis.linear.terms import Terms, terms_of_many
 from pendula.arguments import read_numbers
 from pendula.errors import SingularPose, UsageError
 from pendula.model.expressions.expression import parse
+from pendula.model.forces.kinks import may_have_kinks
 from pendula.numerics.quick.independent import directions_of_many, multipliers_of_many, room_for
 from pendula.numerics.quick.small_quadratic import shares_of_many
 from pendula.system.entry import AnySystem, system_of

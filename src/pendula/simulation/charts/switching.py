@@ -37,6 +37,7 @@ FAR = 0.9
 """distance from which it returns to the angles"""
 LONG = 0.4 * np.pi
 """distance of a rotation vector's length from a whole turn below which the shorter one of the same pose replaces it"""
+LONGEST = 2.0 * np.pi - LONG
 LOST = 1e-4
 """distance below which a run that cannot change its chart stops: steps only become shorter from there"""
 CHUNK = 400
@@ -103,6 +104,19 @@ def starts_elsewhere(system: System, start: State, vector: Array) -> bool:
     return near
 
 
+def shortened_vectors(system: System) -> tuple[list[Oriented], str]:
+    """Rotation vectors that shorter ones of the same poses may replace; and why one may not, if there is one."""
+    found, reason = [], ""
+    for x in system.in_joints.layout.orientations:
+        if x.chart.name == ROTATION_VECTOR:
+            try:
+                refuse_other_values(system.model, x.joint)
+                found.append(x)
+            except NotSupported as error:
+                reason = f"no shorter rotation vector may replace it: {error}"
+    return found, reason
+
+
 class ChartRun:
     """A run that changes charts on its way.
 
@@ -126,7 +140,8 @@ class ChartRun:
                 self.twin = regular_twin(system)
             except NotSupported as error:
                 self.reason = f"there is no regular chart to change to: {error}"
-        self.vectors = self._vectors() if switching else []
+        self.vectors, reason = shortened_vectors(system) if switching else ([], "")
+        self.reason = reason or self.reason
         self.way = -1.0 if settings.span[1] < settings.span[0] else 1.0
         self.parts: list[Integration] = []
         self.elsewhere = Elsewhere(self.twin, vector)
@@ -134,18 +149,6 @@ class ChartRun:
         self.poses = Poses()
         self.nq, self.size = len(system.layout.coordinates), len(system.layout.coordinates) + len(system.layout.speeds)
         self.passed: list[float] = []
-
-    def _vectors(self) -> list[Oriented]:
-        """Rotation vectors that others of the same poses may replace."""
-        found = []
-        for x in self.charts:
-            if x.chart.name == ROTATION_VECTOR:
-                try:
-                    refuse_other_values(self.system.model, x.joint)
-                    found.append(x)
-                except NotSupported as error:
-                    self.reason = f"no shorter rotation vector may replace it: {error}"
-        return found
 
     # -- the whole run ----------------------------------------------------------------------------
 
@@ -241,7 +244,7 @@ class ChartRun:
             near = np.any([ori.distance(x.chart, q[:, x.q]) < limit for x, limit in limits.items()], axis=0)
             for x, limit in limits.items():
                 if limit == LONG:  # steps may pass the whole turn
-                    near |= np.linalg.norm(q[:, x.q], axis=1) > 2.0 * np.pi - LONG
+                    near |= np.linalg.norm(q[:, x.q], axis=1) > LONGEST
             return int(np.argmax(near)) if near.any() else None
 
         done, halted = self._advance(self.system, state, step, guard)
@@ -275,7 +278,7 @@ class ChartRun:
         joints = self.system.in_joints
         found = joints.read_state(state, self.vector)
         q, v = np.array(found.q, dtype=float), np.array(found.v, dtype=float)
-        long = [x for x in self.vectors if np.linalg.norm(q[x.q]) > 2.0 * np.pi - LONG]
+        long = [x for x in self.vectors if np.linalg.norm(q[x.q]) > LONGEST]
         if not long:
             return state, q
         omega = {x: body_rate(x, q[None], v[None])[0] for x in long}

@@ -17,7 +17,7 @@ from pendula.numerics.steppers.first_use import load_lockstep
 from pendula.numerics.taylor.integrate import LaneRuns, Series, integrate_lanes
 from pendula.outcome import Outcome
 from pendula.simulation import refusals
-from pendula.simulation.beginning import energy_size
+from pendula.simulation.beginning import work_tolerance
 from pendula.simulation.defaults import LEAST_SCALE
 from pendula.simulation.ensemble import OF_RUNS, OUTCOMES, mark_unfinished
 from pendula.simulation.many.singly import Singly
@@ -27,7 +27,7 @@ from pendula.simulation.trajectory import relative_drift
 from pendula.simulation.within import Starting, Within
 from pendula.system.lanes import LaneDynamics, bind_lanes, has_lane_program
 from pendula.system.layout import Array, State
-from pendula.system.switches.schedule import breakpoints, can_switch, largest_step, moves_by_itself, moves_by_time
+from pendula.system.switches.schedule import breakpoints, can_switch, largest_step, moves_by_itself
 from pendula.system.system import System, has_gaps
 
 Tell = Callable[[int, int], None]
@@ -199,12 +199,12 @@ class Job:
         extra = lanes.quadratures
         y0 = np.concatenate([q, v, np.zeros((len(q), extra))], axis=1)
         atol, free = np.full((1, y0.shape[1]), settings.atol), extra
-        if extra and moves_by_time(system):
-            # drives may do work while the state is at rest, so step-size control includes the work
-            atol, free = np.repeat(atol, len(q), axis=0), 0
-            for k in range(len(q)):
-                start = State(t0, q[k], v[k], system.layout)
-                atol[k, -1] = settings.tol * energy_size(system, start, row_of(table, k))
+        if extra:
+            starts = [State(t0, q[k], v[k], system.layout) for k in range(len(q))]
+            work = [work_tolerance(system, start, row_of(table, k), settings.tol) for k, start in enumerate(starts)]
+            if work[0] is not None:
+                atol, free = np.repeat(atol, len(q), axis=0), 0
+                atol[:, -1] = work
         times = np.union1d(chunk.samples, singly.looks) if singly.looks.size else chunk.samples
         runs = integrate_many(
             lanes.rhs,

@@ -3,8 +3,8 @@
 Runs side by side look neither for singular poses nor for forces that are narrow in the state;
 :func:`~pendula.simulation.simulate.simulate` does. It makes all runs if the first one comes near a singular pose, or if
 one of a few passes such a force. Otherwise it repeats each run that came near a singular pose, that has closed loops
-and whose energy does not add up, that may stick to a jump of a force, or that is in angles and had to stop or whose
-energy does not add up.
+and whose energy does not add up, that may stick to a jump of a force, that is in angles and had to stop or whose
+energy does not add up, or whose rotation vectors grew so long that shorter ones replace them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from pendula.interrupts import whole
 from pendula.outcome import Outcome
-from pendula.simulation.charts.switching import has_singular_charts
+from pendula.simulation.charts.switching import LONGEST, has_singular_charts, shortened_vectors
 from pendula.simulation.defaults import UNTRUSTED
 from pendula.simulation.ensemble import OUTCOMES, mark_unfinished
 from pendula.simulation.forces.laws import jumps_of, laws_of
@@ -28,7 +28,7 @@ from pendula.simulation.simulate import simulate
 from pendula.simulation.starts import row_of
 from pendula.simulation.trajectory import Trajectory
 from pendula.simulation.within import Within
-from pendula.system.layout import Array, State
+from pendula.system.layout import Array, Oriented, State
 from pendula.system.loops.mobility import mobility, singular_values
 from pendula.system.system import System
 
@@ -106,9 +106,14 @@ class Singly:
         return has_singular_charts(self.system)
 
     @cached_property
+    def vectors(self) -> list[Oriented]:
+        """Rotation vectors that single runs replace by shorter ones of the same poses."""
+        return shortened_vectors(self.system)[0] if self.charts else []
+
+    @cached_property
     def looks(self) -> Array:
-        """Times besides the samples at which the poses of closed loops are examined; none without loops."""
-        if not self.rank:
+        """Times besides the samples at which poses of closed loops and rotation vectors are examined; none without."""
+        if not (self.rank or self.vectors):
             return np.zeros(0)
         count = int(np.clip(self._first.steps // STEPS_BETWEEN, FEWEST_LOOKS, MOST_LOOKS))
         return np.linspace(*self.settings.span, count)
@@ -137,6 +142,20 @@ class Singly:
             found[k] = size.min() < NEAR * size.max() or near.min() < 0.0
         return found
 
+    def _grew_long(self, t: Array, y: Array) -> Array:
+        """Which of the runs have rotation vectors that may have come so near to a whole turn that others replace them.
+
+        Vectors that have not ended may grow as much until the next look as they did since the last one.
+        """
+        found = np.zeros(len(y), dtype=bool)
+        for k, states in enumerate(y):
+            q, _ = self.system.in_joints.read(*self.system.layout.split(states), t, parameters=row_of(self.table, k))
+            for x in self.vectors:
+                length = np.linalg.norm(q[:, x.q], axis=1)
+                change = np.abs(np.diff(length, append=length[-1:]))
+                found[k] |= not np.all(length + change < LONGEST)
+        return found
+
     def repeat_doubtful(self, t: Array, y: Array) -> None:
         """Repeats the runs that came near a singular pose or whose energy does not add up, and those that may stick.
 
@@ -149,6 +168,8 @@ class Singly:
         again = np.zeros(len(self.at), dtype=bool)
         if self.rank:
             again |= ~(self.arrays["energy_drift"][self.at] <= UNTRUSTED) | self._came_near(t, y)
+        if self.vectors:
+            again |= self._grew_long(t, y)
         if self.charts:
             again |= ~(self.arrays["energy_drift"][self.at] <= UNTRUSTED)
             again |= self.arrays["code"][self.at] != OUTCOMES.index(Outcome.FINISHED)

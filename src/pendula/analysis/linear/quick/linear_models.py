@@ -15,11 +15,11 @@ import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium
 from pendula.analysis.linear.frame import MASSLESS, VANISHING, frame_of
-from pendula.analysis.linear.kinks import may_have_kinks
 from pendula.analysis.linear.model import Basis, LinearModel
 from pendula.analysis.linear.quick.cut import CutMatrices, Place, Shape, root_limits
 from pendula.analysis.linear.terms import PARTS, bind_terms, compiled_terms
 from pendula.model.expressions.expression import parse
+from pendula.model.forces.kinks import may_have_kinks
 from pendula.numerics.quick.independent import reduced_terms, room_for
 from pendula.numerics.quick.small_quadratic import LARGEST, evaluate_checked
 from pendula.system.layout import Array
