@@ -11,15 +11,18 @@ import time
 
 import pytest
 
+from pendula.app.studio import guard
 from pendula.app.studio.app import make_app
-from pendula.app.studio.limits import BODY_BYTES
+from pendula.app.studio.guard import Codes
+from pendula.app.studio.limits import BODY_BYTES, CONNECTIONS
+from pendula.app.studio.page import studio_page
 from tests.app.studio_server import PENDULUM, StudioProcess, exchange, studio
 
 websockets = pytest.importorskip("websockets.sync.client")
 InvalidStatus = pytest.importorskip("websockets.exceptions").InvalidStatus
 
 ROUTES = [
-    ("GET", "/"),
+    ("POST", "/api/codes"),
     ("GET", "/api/state"),
     ("GET", "/api/library"),
     ("GET", "/api/library/pendulum"),
@@ -72,7 +75,7 @@ def test_every_route_is_in_the_list_of_refused_ones(tmp_path):
         ]
         return "/" + "/".join(words)
 
-    assert {(m, template(p)) for m, p in ROUTES} == served
+    assert {(m, template(p)) for m, p in ROUTES} | {("GET", "/")} == served
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
@@ -89,7 +92,7 @@ def test_requests_without_the_token_are_refused_without_a_reason(place, method, 
 def test_the_token_in_the_address_opens_only_what_a_browser_opens(place):
     client = place.client()
     for path, status in [
-        ("/", 200),
+        ("/", 303),
         ("/download/swing.toml", 200),
         ("/live/x.js", 404),
         ("/api/files", 403),
@@ -117,27 +120,48 @@ def test_a_foreign_host_is_refused(place, host):
     assert answer.status == 403
 
 
-def test_the_code_opens_the_page_once_and_only_with_host_and_origin(tmp_path):
-    async def answer(app, target, headers):
+def test_the_code_opens_the_page_once_and_only_with_host_and_origin(tmp_path, monkeypatch):
+    async def answer(app, target, headers, method):
         path, _, query = target.partition("?")
         sent = []
-        scope = {"type": "http", "path": path, "query_string": query.encode(), "headers": headers, "method": "GET"}
+        scope = {"type": "http", "path": path, "query_string": query.encode(), "headers": headers, "method": method}
 
         async def send(message):
             sent.append(message)
 
         await app(scope, None, send)
-        return sent[0]["status"], dict(sent[0]["headers"]).get(b"location")
+        return sent[0]["status"], dict(sent[0]["headers"]).get(b"location"), sent[1].get("body")
 
     def ask(app, target, *headers):
-        return asyncio.run(answer(app, target, [(b"host", b"127.0.0.1:7"), *headers]))
+        return asyncio.run(answer(app, target, [(b"host", b"127.0.0.1:7"), *headers], "GET"))[:2]
+
+    def token(app, code, *headers):
+        given = [(b"host", b"127.0.0.1:7"), (b"x-pendula-code", code), *headers]
+        status, _, body = asyncio.run(answer(app, "/api/token", given, "POST"))
+        return status, json.loads(body)
 
     app = make_app(tmp_path, token="secret", port=7, code="once")
     assert ask(app, "/start?code=once", (b"origin", b"http://evil.example")) == (403, None)
     assert ask(app, "/start?code=wrong") == (403, None)
     assert ask(app, "/start?code=once&code=once") == (403, None)
-    assert ask(app, "/start?code=once") == (303, b"/?token=secret")
+    status, to = ask(app, "/start?code=once")
+    assert (status, to[:2], len(to)) == (303, b"/#", 45)
     assert ask(app, "/start?code=once") == (403, None)
+    refused = 403, {"error": "forbidden"}
+    assert token(app, b"once") == token(app, b"") == token(app, b"wrong") == refused
+    assert token(app, to[2:], (b"origin", b"http://evil.example")) == refused
+    assert token(app, to[2:], (b"x-pendula-code", to[2:])) == refused
+    assert token(app, to[2:]) == (200, {"token": "secret"})
+    assert token(app, to[2:]) == refused
+    status, to = ask(app, "/?token=secret")
+    assert (status, to[:2]) == (303, b"/#")
+    assert b"secret" not in to
+    assert token(app, to[2:]) == (200, {"token": "secret"})
+    codes = Codes()
+    late = codes.made()
+    monkeypatch.setattr(guard, "CODE_SECONDS", -1.0)
+    assert codes.used_up(late.encode())
+    assert not codes.used_up(codes.made().encode())
     assert ask(app, "/start?code=") == (403, None)
     without = make_app(tmp_path, token="secret", port=7)
     assert ask(without, "/start?code=") == (403, None)
@@ -353,8 +377,8 @@ def test_answers_have_the_headers_that_keep_them_harmless(place):
         client.ask("GET", "/api/files"),
         client.ask("GET", "/api/nothing"),
         client.ask("GET", "/download/swing.toml"),
-        client.raw("GET", "/"),
         client.raw("GET", f"/?token={place.token}"),
+        client.raw("GET", "/"),
     ]
     for answer in answers:
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -373,9 +397,15 @@ def test_answers_have_the_headers_that_keep_them_harmless(place):
     assert answers[2].headers["content-type"] == "application/octet-stream"
 
 
-def test_the_page_contains_neither_the_token_nor_an_address_of_elsewhere(place):
-    text = place.client().raw("GET", f"/?token={place.token}").body.decode()
+def test_the_page_is_the_same_for_everybody_and_contains_neither_the_token_nor_an_address_of_elsewhere(place):
+    answer = place.client().raw("GET", "/")
+    assert answer.headers["connection"] == "close"  # strangers keep no connection
+    text, policy = studio_page(place.port)
+    assert answer.body.decode() == text
+    assert answer.headers["content-security-policy"] == policy
+    assert place.client().raw("GET", "/", headers={"Sec-Fetch-Site": "cross-site"}).status == 403
     assert place.token not in text
+    assert "swing" not in text
     assert "http://" not in text.replace("http://www.w3.org/", "")
     assert "https://" not in text
 
@@ -400,6 +430,29 @@ def test_a_body_that_never_comes_is_not_waited_for(place):
     head = f"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1:{place.port}\r\nX-Pendula-Token: {place.token}\r\n"
     answer = exchange(place.port, f"{head}Content-Length: 10\r\n\r\n{{".encode(), seconds=40)
     assert b" 408 " in answer.split(b"\r\n")[0]
+
+
+def test_a_file_is_downloaded_by_an_address_that_works_once(place):
+    client = place.client()
+    target = f"/download/swing.toml?code={client.ask('POST', '/api/codes').data['code']}"
+    assert client.raw("GET", target.replace("/download/swing.toml", "/api/files")).status == 403
+    assert client.raw("GET", target).body.decode() == PENDULUM
+    assert client.raw("GET", target).status == 403
+
+
+@pytest.mark.parametrize(
+    "half", [b"", b"G", b"GET /api/files HTTP/1.1\r\nHost: x\r\n", b"PUT / HTTP/1.1\r\nContent-Le"]
+)
+def test_half_requests_do_not_hold_up_the_page(place, half):
+    with contextlib.ExitStack() as opened:
+        for _ in range(CONNECTIONS + 50):
+            connection = opened.enter_context(socket.create_connection(("127.0.0.1", place.port), timeout=20))
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(half)
+        began = time.monotonic()
+        assert place.client().ask("GET", "/api/files").status == 200
+        assert place.client().raw("GET", "/").status == 200
+        assert time.monotonic() - began < 5.0  # BODY_SECONDS is 10
 
 
 def test_it_listens_on_the_loopback_address_only(place: StudioProcess):

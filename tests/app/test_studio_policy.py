@@ -59,6 +59,36 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def test_the_token_stays_in_no_address_and_the_page_can_be_loaded_again(tmp_path):
+    (tmp_path / "swing.toml").write_text(PENDULUM)
+    with studio(tmp_path) as place, Browser(1200) as browser:
+        home = f"http://127.0.0.1:{place.port}/"
+        _open(browser, f"{home}?token={place.token}")
+        ready = "document.body.dataset.ready === 'true' && window.pendula?.text.includes('swing')"
+        for _ in range(2):
+            end = time.monotonic() + PATIENCE
+            while not browser.run(ready):
+                assert time.monotonic() < end, "the page does not start"
+                time.sleep(0.02)
+            assert browser.run("location.href") == home
+            history = browser.ask("Page.getNavigationHistory")["entries"]
+            assert [entry["url"] for entry in history][-1] == home
+            assert not any(place.token in entry["url"] for entry in history)
+            browser.run("delete document.body.dataset.ready")
+            browser.ask("Page.reload")
+            time.sleep(0.2)
+        links = browser.run("[...document.querySelectorAll('a')].map(a => a.href).join()")
+        assert place.token not in links
+    with studio(tmp_path) as place, Browser(800) as browser:
+        _open(browser, f"http://127.0.0.1:{place.port}/")
+        end = time.monotonic() + PATIENCE
+        while "open the address that the studio has printed" not in browser.run("document.body.textContent"):
+            assert time.monotonic() < end, "a page without a code says nothing"
+            time.sleep(0.02)
+        refused = browser.run("fetch('/api/files').then(a => a.status)")
+        assert refused == 403
+
+
 def test_another_site_in_the_same_browser_learns_nothing_even_with_the_token(tmp_path):
     for folder in ("studio", "site"):
         (tmp_path / folder).mkdir()

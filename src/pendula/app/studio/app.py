@@ -21,7 +21,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pendula.app.studio.folder import EXPORTS, Folder, checked_name, version_of
-from pendula.app.studio.guard import Guard, Refused
+from pendula.app.studio.guard import Codes, Guard, Refused
 from pendula.app.studio.jobs import Jobs, Record
 from pendula.app.studio.limits import CLIENT_NAME, RESULT_BYTES, SOCKETS, Limits
 from pendula.app.studio.page import studio_page
@@ -39,6 +39,7 @@ class Studio:
         folder: where models, runs and results are.
         jobs: all jobs.
         port: that it listens on.
+        codes: that work once.
         model: name of the model to open first, or empty.
         sockets: number of pages that listen to events.
     """
@@ -46,6 +47,7 @@ class Studio:
     folder: Folder
     jobs: Jobs
     port: int
+    codes: Codes
     model: str = ""
     sockets: int = 0
 
@@ -59,12 +61,12 @@ def make_app(
         folder: it exists.
         token: the secret in the address of the page.
         port: that the server listens on.
-        code: opens the page once; see :class:`~pendula.app.studio.guard.Guard`.
+        code: opens the page once; see :class:`~pendula.app.studio.guard.Codes`.
         model: name of the model file in the folder that the page opens first.
         limits: of jobs.
     """
     home = Folder(folder)
-    studio = Studio(home, Jobs(home, limits or Limits()), port, model)
+    studio = Studio(home, Jobs(home, limits or Limits()), port, Codes(code), model)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -78,6 +80,7 @@ def make_app(
         Route("/", page, methods=["GET"]),
         Route("/live/{name}", program, methods=["GET"]),
         Route("/download/{name}", download, methods=["GET"]),
+        Route("/api/codes", new_code, methods=["POST"]),
         Route("/api/state", state, methods=["GET"]),
         Route("/api/library", library, methods=["GET"]),
         Route("/api/library/{name}", template, methods=["GET"]),
@@ -99,7 +102,7 @@ def make_app(
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.studio = studio
-    return Guard(app, token=token, port=port, code=code)
+    return Guard(app, token=token, port=port, codes=studio.codes)
 
 
 # --- errors -----------------------------------------------------------------------------------------------
@@ -154,6 +157,11 @@ async def page(request: Request) -> Response:
     """The page itself."""
     text, policy = studio_page(_studio(request).port)
     return Response(text, media_type="text/html", headers={"content-security-policy": policy})
+
+
+async def new_code(request: Request) -> Response:
+    """A code for an address that a browser keeps, such as that of a download; it works once."""
+    return JSONResponse({"code": _studio(request).codes.made()})
 
 
 async def program(request: Request) -> Response:

@@ -3,6 +3,10 @@
 :class:`Guard` checks every request before the routes see it. A request passes if it carries the token of this studio,
 if it is addressed to the loopback address and port that the studio listens on (which defeats DNS rebinding), and if it
 comes from the studio's own page (or from no page at all). Others get 403 without a reason.
+
+A browser keeps the addresses that it opens, so the token stays in none of them. The address with the token, and the
+one that the command opens, lead to ``/#CODE``; the page, which is the same for everybody, exchanges this code for the
+token (``POST /api/token``) and keeps it in the memory of its tab. Every :class:`code <Codes>` works once.
 """
 
 from __future__ import annotations
@@ -10,6 +14,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import secrets
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -23,8 +29,14 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TOKEN_HEADER = b"x-pendula-token"
+CODE_HEADER = b"x-pendula-code"
+CODE_SECONDS = 60.0
+"""Time in which a page uses a code that was made for it."""
+CODES = 100
+"""Codes that wait for their use."""
 BY_QUERY = ("/", "/api/events")
-BELOW = ("/download/", "/live/")
+DOWNLOAD = "/download/"
+BELOW = (DOWNLOAD, "/live/")
 """Where the token may be part of the address: a browser cannot add a header when it opens these."""
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -52,6 +64,33 @@ class Refused(Exception):
         self.reason = reason
 
 
+class Codes:
+    """Secrets that work once, and for a minute; the first one, if there is one, at any time.
+
+    Example:
+        >>> codes = Codes()
+        >>> code = codes.made()
+        >>> codes.used_up(code.encode()), codes.used_up(code.encode())
+        (True, False)
+    """
+
+    def __init__(self, first: str = "") -> None:
+        self._until = {first.encode(): float("inf")} if first else {}
+
+    def made(self) -> str:
+        """A new code."""
+        code = secrets.token_urlsafe(32)
+        now = time.monotonic()
+        waiting = [(one, until) for one, until in self._until.items() if until > now]
+        self._until = {**dict(waiting[-CODES:]), code.encode(): now + CODE_SECONDS}
+        return code
+
+    def used_up(self, given: bytes) -> bool:
+        """Whether this is a code that was not used yet; from now on it is not."""
+        found = [code for code in self._until if hmac.compare_digest(code, given)]
+        return any(self._until.pop(code) > time.monotonic() for code in found)
+
+
 class Guard:
     """An ASGI application that lets only the studio's own page through to another application.
 
@@ -59,12 +98,12 @@ class Guard:
         app: the application behind it.
         token: the secret in the address of the page.
         port: that the studio listens on.
-        code: opens the page once, at ``/start?code=``: the command that starts a browser is seen by other users.
+        codes: that open the page or a file once: the command that starts a browser is seen by other users.
     """
 
-    def __init__(self, app: App, *, token: str, port: int, code: str = "") -> None:
+    def __init__(self, app: App, *, token: str, port: int, codes: Codes) -> None:
         self._app = app
-        self._code = code.encode()
+        self._codes = codes
         self._token = token.encode()
         self._hosts = {f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost")}
         self._under_way = _UnderWay()
@@ -78,18 +117,25 @@ class Guard:
         if not self._addressed(scope):
             await _refuse(scope, receive, send)
             return
-        if scope["type"] == "http" and scope["path"] == "/start" and self._starts(scope):
-            to = b"/?token=" + self._token
+        if scope["type"] == "http" and self._leads_to_the_page(scope):
+            to = b"/#" + self._codes.made().encode()
             await _Answer(send)({"type": "http.response.start", "status": 303, "headers": [(b"location", to)]})
             await send({"type": "http.response.body"})
             return
-        if not self._knows(scope):
+        if scope["type"] == "http" and (scope["method"], scope["path"]) == ("POST", "/api/token"):
+            if self._has_code(_header(scope, CODE_HEADER)):
+                await _Answer(send).data(200, {"token": self._token.decode()})
+            else:
+                await _refuse(scope, receive, send)
+            return
+        known = self._knows(scope)
+        if not (known or _is_page(scope)):
             await _refuse(scope, receive, send)
             return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer = _Answer(send, close=not known)
         body = _Body(receive, self._under_way)
         try:
             body.check_length(scope)
@@ -114,20 +160,38 @@ class Guard:
         return all(site in (b"same-origin", b"none") for site in sites)
 
     def _knows(self, scope: Scope) -> bool:
-        """Whether the request carries the token."""
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
-        given = [value for name, value in headers if name == TOKEN_HEADER]
+        """Whether the request carries the token, or a code for a file that is downloaded."""
+        given = _header(scope, TOKEN_HEADER)
+        if not given and scope["path"].startswith(DOWNLOAD) and self._has_code(_asked(scope, "code")):
+            return True
         if not given and (scope["path"] in BY_QUERY or scope["path"].startswith(BELOW)):
-            given = [value.encode() for value in _query(scope).get("token", [])]
+            given = _asked(scope, "token")
         return len(given) == 1 and hmac.compare_digest(given[0], self._token)
 
-    def _starts(self, scope: Scope) -> bool:
-        """Whether the request carries the code, which then is used up."""
-        given = [value.encode() for value in _query(scope).get("code", [])]
-        if not self._code or len(given) != 1 or not hmac.compare_digest(given[0], self._code):
-            return False
-        self._code = b""
-        return True
+    def _leads_to_the_page(self, scope: Scope) -> bool:
+        """Whether the address holds the token or a code (which then is used up), so that the page must have another."""
+        if scope["path"] == "/start":
+            return self._has_code(_asked(scope, "code"))
+        return scope["path"] == "/" and bool(scope["query_string"]) and self._knows(scope)
+
+    def _has_code(self, given: list[bytes]) -> bool:
+        return len(given) == 1 and self._codes.used_up(given[0])
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether this asks for the page, which is the same for everybody and holds nothing of the folder."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    return bool(scope["path"] == "/" and not scope["query_string"])
+
+
+def _header(scope: Scope, name: bytes) -> list[bytes]:
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    return [value for one, value in headers if one == name]
+
+
+def _asked(scope: Scope, name: str) -> list[bytes]:
+    return [value.encode() for value in _query(scope).get(name, [])]
 
 
 def _query(scope: Scope) -> dict[str, list[str]]:
@@ -185,11 +249,12 @@ class _Body:
 
 
 class _Answer:
-    """Sends an answer with the headers that all answers have."""
+    """Sends an answer with the headers that all answers have; with ``close`` it is the last one of its connection."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, close: bool = False) -> None:
         self._send = send
         self._begun = False
+        self._close = [(b"connection", b"close")] if close else []  # strangers keep none
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -197,17 +262,20 @@ class _Answer:
             names = {name.lower() for name, _ in message["headers"]}
             more = {**HEADERS, "content-security-policy": STRICTEST}
             kept = [(name.encode(), value.encode()) for name, value in more.items() if name.encode() not in names]
-            message = {**message, "headers": [*message["headers"], *kept]}
+            message = {**message, "headers": [*message["headers"], *kept, *self._close]}
         await self._send(message)
 
     async def error(self, status: int, reason: str) -> None:
         """Answers with an error, unless another answer has begun."""
-        if self._begun:
-            return
-        body = json.dumps({"error": reason}).encode()
+        if not self._begun:
+            await self.data(status, {"error": reason})
+
+    async def data(self, status: int, content: dict[str, str]) -> None:
+        """Answers with JSON."""
+        body = json.dumps(content).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         if status in (403, 408, 413):
-            headers.append((b"connection", b"close"))  # strangers keep none, and what remains of a request is not read
+            self._close = [(b"connection", b"close")]  # strangers keep none, and what remains of a request is not read
         await self({"type": "http.response.start", "status": status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
 

@@ -17,6 +17,8 @@ FILE_BYTES = 200_000_000
 """Largest file that a job may write or a page may download."""
 CONNECTIONS = 256
 """Connections at a time; further ones are refused with 503."""
+SILENT = 64
+"""Connections at a time from which no request has come; the oldest one makes room for the next."""
 SOCKETS = 64
 """Pages that may listen to events at a time."""
 LISTED = 1000

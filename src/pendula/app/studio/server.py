@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pendula.app.studio.app import make_app
-from pendula.app.studio.limits import BODY_SECONDS, CONNECTIONS, Limits
+from pendula.app.studio.limits import BODY_SECONDS, CONNECTIONS, SILENT, Limits
 from pendula.errors import UsageError
 
 HOST = "127.0.0.1"
@@ -27,16 +27,25 @@ GRACE = 2  # seconds for answers under way when the server is asked to end
 
 
 class _Patient(H11Protocol):
-    """A connection that is closed if its first request does not come in time."""
+    """A connection that is closed if its first request does not come in time, or if too many others wait for theirs."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Starts the time for the first request."""
+        """Starts the time for the first request; of too many connections without one, the oldest is closed."""
         super().connection_made(transport)
+        self.began = self.loop.time()
         self.loop.call_later(BODY_SECONDS, self._close_silent)
+        silent = [one for one in self.connections if isinstance(one, _Patient) and one.is_silent]
+        if len(silent) > SILENT:
+            min(silent, key=lambda one: one.began).transport.close()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the head of its first request, which shows who asks, has not come."""
+        waits = getattr(self, "cycle", None) is None and self.transport.get_protocol() is self
+        return waits and not self.transport.is_closing()
 
     def _close_silent(self) -> None:
-        waits = getattr(self, "cycle", None) is None and self.transport.get_protocol() is self
-        if waits and not self.transport.is_closing():
+        if self.is_silent:
             self.transport.close()
 
 

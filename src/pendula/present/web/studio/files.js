@@ -202,7 +202,10 @@ export function showResults(tools, jobs) {
 /** A link that saves a file. @param {any} server @param {string} name @returns {any} */
 export function fileLink(server, name) {
   const link = element("a", "file-link", name);
-  link.href = server.download(name);
-  link.download = name;
+  link.href = `/download/${encodeURIComponent(name)}`;
+  link.addEventListener("click", (/** @type {any} */ event) => {
+    event.preventDefault();
+    server.download(name).catch((/** @type {any} */ error) => link.replaceChildren(`${name}: ${error.message}`));
+  });
   return link;
 }

@@ -15,7 +15,7 @@ import { createRest, FLOQUET_TAB, REST_TABS } from "./rest.js";
 import { createRuns } from "./runs.js";
 import { createScene } from "./scene.js";
 import { createSchema } from "./schema.js";
-import { createServer } from "./server.js";
+import { createServer, findToken } from "./server.js";
 import { useRuns } from "./simulating.js";
 import { createStudy, useTabKeys } from "./study.js";
 import { createProblems, createText } from "./text.js";
@@ -27,9 +27,8 @@ const SAVED_WORDS = {
   failed: "not saved",
 };
 
-/** What all parts of the page share. @returns {any} */
-function createTools() {
-  const server = createServer();
+/** What all parts of the page share. @param {any} server @returns {any} */
+function createTools(server) {
   const tools = /** @type {any} */ ({
     server, model: createDocument(server), jobs: createJobs(server), dialog: createDialog(), rest: createRest(),
   });
@@ -323,7 +322,7 @@ function handles(tools) {
 
 async function start() {
   watchErrors();
-  const tools = createTools();
+  const tools = createTools(createServer(await findToken()));
   tools.choices = await tools.server.get("/api/choices");
   useWork(tools);
   useScene(tools);

@@ -3,9 +3,23 @@
 const FIRST_WAIT = 400; // milliseconds before the first attempt to connect again
 const LONGEST_WAIT = 8000;
 
-/** What the server says about itself and its work. @returns {any} */
-export function createServer() {
-  const token = new URLSearchParams(location.search).get("token") || "";
+const TOKEN = "pendula-token"; // in the memory of the tab, which stays when the page is loaded again
+
+/** The token of the studio, for the code in the address, which works once and does not stay there. @returns {Promise<string>} */
+export async function findToken() {
+  const code = location.hash.slice(1);
+  if (code) {
+    history.replaceState(null, "", "/");
+    const answer = await fetch("/api/token", { method: "POST", headers: { "X-Pendula-Code": code } });
+    if (answer.ok) sessionStorage.setItem(TOKEN, (await answer.json()).token);
+  }
+  const token = sessionStorage.getItem(TOKEN);
+  if (!token) throw new ServerError("open the address that the studio has printed", 403);
+  return token;
+}
+
+/** What the server says about itself and its work. @param {string} token @returns {any} */
+export function createServer(token) {
   const client = clientName();
 
   /**
@@ -44,8 +58,14 @@ export function createServer() {
       const headers = { "X-Pendula-Token": token, "X-Pendula-Client": client, "Content-Type": "application/json" };
       fetch(path, { method: "PUT", headers, body: JSON.stringify(body), keepalive: true }).catch(() => {});
     },
-    /** The address of a file to download. @param {string} name */
-    download: name => `/download/${encodeURIComponent(name)}?token=${encodeURIComponent(token)}`,
+    /** Saves a file; its address, which a browser keeps, works once. @param {string} name */
+    async download(name) {
+      const { code } = await call("POST", "/api/codes");
+      const link = document.createElement("a");
+      link.href = `/download/${encodeURIComponent(name)}?code=${encodeURIComponent(code)}`;
+      link.download = name;
+      link.click();
+    },
     /** The address of the program of a job. @param {string} id */
     program: id => `/live/${encodeURIComponent(id)}.js?token=${encodeURIComponent(token)}`,
     /** Listens to events, and connects again when the connection is lost. */
