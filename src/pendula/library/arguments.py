@@ -62,9 +62,14 @@ def whole(what: str, value: int, least: int, most: int) -> None:
 
 def value_of(what: str, value: Scalar, parameters: Mapping[str, Scalar] | None = None) -> float:
     """The number behind an argument, which may be an expression such as ``"90deg"`` or of the parameters."""
+    return values_of(what, [value], parameters)[0]
+
+
+def values_of(what: str, values: Sequence[Scalar], parameters: Mapping[str, Scalar] | None = None) -> list[float]:
+    """The numbers behind several arguments; see :func:`value_of`."""
     try:
         known = evaluate_parameters({n: parse(x) for n, x in (parameters or {}).items()})
-        return parse(value).evaluate(known)
+        return [parse(value).evaluate(known) for value in values]
     except ParameterError as error:
         name, cause = next(iter(error.problems))
         raise UsageError(f"{name}: {cause}") from None

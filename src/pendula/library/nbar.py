@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pendula.errors import UsageError
-from pendula.library.arguments import LinkNumbers, PerLink, angle_of, choose, for_each, is_one, value_of, whole
+from pendula.library.arguments import (
+    LinkNumbers,
+    PerLink,
+    angle_of,
+    choose,
+    for_each,
+    is_one,
+    value_of,
+    values_of,
+    whole,
+)
 from pendula.library.linkages import check_reach
 from pendula.library.pendulums import link_body
 from pendula.model.base import Scalar
@@ -163,9 +173,8 @@ def _span(plan: _Plan, end: Place) -> None:
     Raises:
         UsageError: the end is farther away than all links together.
     """
-    known = plan.parameters
-    x, y = (value_of("pivot", f"{place}", known) for place in end)
-    lengths = [value_of("length", l or 0, known) for l in (*plan.l, plan.last or plan.l[-1])]
+    given = [*end, *plan.l, plan.last or plan.l[-1]]
+    x, y, *lengths = values_of("pivot", [number or 0 for number in given], plan.parameters)
     places = [(k + 0.5) / plan.moving - 0.5 for k in range(plan.moving)]
     away, longest = math.hypot(x, y), sum(lengths)
     if away >= longest:
