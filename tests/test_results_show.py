@@ -8,6 +8,7 @@ import inspect
 import math
 import multiprocessing
 import pickle
+import re
 import struct
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -123,6 +124,14 @@ def test_results_are_one_line_and_a_short_text(name: str) -> None:
     assert "array(" not in line + text
     assert all(len(row) <= 80 for row in text.splitlines()), text
     assert len(text.splitlines()) < 60
+
+
+@pytest.mark.parametrize("name", [*MAKERS, *OTHERS])
+def test_texts_repeat_no_unit_and_show_no_digits_of_rounding(name: str) -> None:
+    """Not "period 215.285 s s", "0.285000000000000" or "-1.0581329042644674"."""
+    text = str(made(name))
+    assert not re.search(r"(?<![\w.])([A-Za-z/]+) \1(?!\w)", text), text
+    assert not re.search(r"\.\d{12}", text), text
 
 
 def test_equilibria_of_mechanisms_with_many_coordinates_are_shown_as_a_pose() -> None:

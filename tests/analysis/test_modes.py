@@ -321,6 +321,14 @@ def test_scaled_shape_starts_with_one_at_the_first_coordinate_that_moves():
     assert "theta1" in middle.description
 
 
+def test_a_shape_is_not_scaled_by_an_entry_that_hardly_moves():
+    """Two pendulums with a weak spring between them, detuned: the shapes are (1, -a) and (a, 1) with a = k/(w2^2 - w1^2)."""
+    k = 1e-4
+    found = modes(from_matrices(np.eye(2), np.zeros((2, 2)), np.array([[1.0 + k, -k], [-k, 2.0 + k]])))
+    assert found[1].scaled == pytest.approx([1, k], rel=1e-3)
+    assert found[2].scaled == pytest.approx([-k, 1], rel=1e-3)
+
+
 def test_json_has_the_promised_fields():
     found = modes(linear_model(double()), damped=True).as_dict()
     record = json.loads(json.dumps(found))

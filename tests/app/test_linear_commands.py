@@ -447,14 +447,14 @@ def test_the_entry_of_a_shape_that_is_called_1_is_1(pendula, tmp_path):
     title = next(line for line in lines if line.startswith("shapes"))
     entries = {line.split()[0]: float(line.split()[2]) for line in lines if "[rad]" in line.split()[1:2]}
     first = next(iter(entries))
-    named = first if title == "shapes, first nonzero entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
+    named = first if title == "shapes, first significant entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
     assert entries[named] == 1
 
 
 def test_the_heading_of_shapes_holds_for_every_mode(pendula):
     """One mode of a gyroscope moves its second coordinate only: its first entry is 0."""
     lines = pendula("modes", "gyroscope").out.splitlines()
-    assert "shapes, first nonzero entry 1" in lines
+    assert "shapes, first significant entry 1" in lines
     rows = [[float(x) for x in line.split()[2:]] for line in lines if "[rad]" in line.split()[1:2]]
     assert [next(x for x in column if x) for column in zip(*rows, strict=True)] == [1, 1, 1]
 

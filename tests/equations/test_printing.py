@@ -443,3 +443,17 @@ def test_code_writer_keeps_precedence():
             a, b = rng.uniform(0.5, 2, size=2)
             value = eval(code.write(e, code.PYTHON), {"math": math, "x": a, "y": b})
             assert value == pytest.approx(float(e.subs({x: a, y: b})), rel=1e-13)
+
+
+def test_numbers_are_not_padded_with_zeros():
+    """A body whose inertia is a number: M = 0.2815 + 0.35*0.1^2 = 0.285, and small motion with it."""
+    body = {"name": "plate", "mass": 0.35, "com": [0, -0.1, 0], "inertia": [0.2, 0.2, 0.2815]}
+    joint = {"name": "q", "type": "revolute", "parent": "ground", "child": "plate"}
+    model = pendula.Model(name="plate", gravity=[0, -9.5, 0], bodies=[body], joints=[joint])
+    text = print_equations(pendula.derive(model, "lagrange"))
+    assert "M[q_dot, q_dot] = 0.285\n" in text
+    found = pendula.linear.linearize_symbolic(model, {"q": 0})
+    from pendula.present.words.symbols import symbolic_text
+
+    text = symbolic_text(found, {"q": 0.123456789})
+    assert "at q = 0.123457\n" in text

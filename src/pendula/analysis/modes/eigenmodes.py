@@ -24,7 +24,9 @@ SAME = 1e-12
 DOUBLE = 1e-7
 """a pair of roots this close to each other and to the real axis, relatively, is one double real root"""
 NEGLIGIBLE = 1e-9
-"""entries of a shape below this, relative to its largest, are zero"""
+"""entries of a shape below this, relative to its largest, are printed as zero"""
+LEADING = 1e-3
+"""a shape is scaled by the first of its entries that is at least this fraction of its largest"""
 SKEW = 1e-12
 """gyroscopic and circulatory parts below this, relative to the matrix, are rounding errors"""
 
@@ -47,7 +49,7 @@ class Mode:
         eigenvalue: s of e(t) = shape exp(s t) [1/time]; for a pair, the one with positive imaginary part.
         roots: number of the 2n eigenvalues that belong to it: 2 for a pair, 1 for a single real root.
         shape: in independent coordinates, mass-normalized (shape^H M shape = 1); complex if phases differ.
-        scaled: the same shape, scaled so that its first non-negligible entry is 1.
+        scaled: the same shape, scaled so that its first entry that is not small beside the largest is 1.
         everywhere: changes of all coordinates (``all_names``) for ``scaled``: N Z scaled.
         repeated: numbers of all modes with this eigenvalue, if there are several; any combination of their shapes
             is a shape, too.
@@ -237,7 +239,7 @@ def _mode(linear: LinearModel, C: Array, kind: str, s: complex, roots: int, shap
     """A mode with its shape in both scalings."""
     shape = shape / np.sqrt(np.real(np.conj(shape) @ (linear.M @ shape)))
     sizes = np.abs(shape)
-    first = int(np.flatnonzero(sizes > NEGLIGIBLE * sizes.max())[0])
+    first = int(np.flatnonzero(sizes > LEADING * sizes.max())[0])
     scaled = shape / shape[first]
     if np.iscomplexobj(scaled) and np.abs(scaled.imag).max() <= 1e-9 * np.abs(scaled).max():
         scaled = scaled.real

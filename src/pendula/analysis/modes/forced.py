@@ -140,7 +140,7 @@ class ForcedResponse:
             f"{self.input}, amplitude {self.amplitude:.6g} at {self.frequency:.6g} rad/{unit}, "
             f"from t = {self.t[0]:.6g} to {self.t[-1]:.6g} {unit}"
         )
-        return "\n".join([first, *(f"  {beat} {unit}" for beat in self.beats[:6])])
+        return "\n".join([first, *(f"  {beat}" for beat in self.beats[:6])])
 
 
 def forced_response(

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import symengine as se
+
 from pendula.equations.equations import PARTS, Equations
 from pendula.equations.matrix import entries
 from pendula.equations.printing.counts import count
@@ -26,7 +28,7 @@ def write_text(eq: Equations) -> str:
     M, f, v = block["M"], block["f"], block["v"]
 
     def show(e: Any) -> str:
-        return str(form(e))
+        return as_text(form(e))
 
     if not form.small:
         lines += ["", f"named intermediates ({len(form.definitions)}):", *_legend(form.definitions)]
@@ -55,6 +57,21 @@ def write_text(eq: Equations) -> str:
         lines += [f"  {name} = {text}" for name, text in own]
     lines += ["", *_sizes(eq)]
     return "\n".join(_wrapped(line) for line in lines)
+
+
+def as_text(e: Any) -> str:
+    """A SymPy or SymEngine expression as text; SymPy alone would pad numbers with zeros to 15 digits.
+
+    Example:
+        >>> import sympy as sp
+        >>> as_text(sp.Float(0.285) * sp.Symbol("x"))
+        '0.285*x'
+    """
+    if isinstance(e, se.Basic):
+        return str(e)
+    from sympy.printing.str import sstr
+
+    return str(sstr(e, full_prec=False))
 
 
 def _constraint_lines(eq: Equations, block: Mapping[str, str], show: Callable[[Any], str]) -> list[str]:

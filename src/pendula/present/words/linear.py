@@ -219,8 +219,8 @@ def _scaling(found: Modes) -> str:
     own = found.linear.coordinates
     names, values, _ = named_shape(found.modes[0], found.linear)
     if names[0] == own[0] or (names[0] not in found.linear.at.layout.coordinates and np.any(values == 1.0)):
-        return "shapes, first nonzero entry 1"
-    return f"shapes, {own[0]} = 1" if len(own) == 1 else f"shapes, first nonzero entry of {', '.join(own)} = 1"
+        return "shapes, first significant entry 1"
+    return f"shapes, {own[0]} = 1" if len(own) == 1 else f"shapes, first significant entry of {', '.join(own)} = 1"
 
 
 def shape_rows(found: Modes) -> tuple[list[str], list[list[Any]]]:

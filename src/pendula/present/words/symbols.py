@@ -8,11 +8,12 @@ from typing import Any
 
 from pendula.equations.printing.latex import LATEX, latex_name
 from pendula.equations.printing.names import parts_of_name
+from pendula.equations.printing.text import as_text
 from pendula.equations.printing.walk import Writer
 from pendula.equations.small_motion.model import SymbolicModel
 from pendula.equations.small_motion.terms import CONSTANT, DROPPED, LINEARIZED, Term
 from pendula.errors import NotSupported
-from pendula.present.words.tables import wrapped
+from pendula.present.words.tables import number, wrapped
 
 LONGEST = 1500
 """characters of the conditions that are printed"""
@@ -20,7 +21,9 @@ LONGEST = 1500
 
 def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
     """Matrices entry by entry, the characteristic polynomial and the conditions for stability."""
-    where = ", ".join(f"{n} = {x}" for n, x in at.items()) or "all coordinates zero"
+    where = (
+        ", ".join(f"{n} = {x if isinstance(x, str) else number(x)}" for n, x in at.items()) or "all coordinates zero"
+    )
     lines = [_line(f"at {where}"), f"e: changes of {', '.join(found.coordinates)}", ""]
     for name in ("M", "C", "K", "F"):
         X = getattr(found, name)
@@ -28,10 +31,10 @@ def symbolic_text(found: SymbolicModel, at: Mapping[str, Any]) -> str:
             lines += [f"{name} = 0"] if X.cols else []
             continue
         for i in range(X.rows):
-            lines += [_line(f"{name}[{i + 1},{j + 1}] = {X[i, j]}") for j in range(X.cols) if X[i, j] != 0]
+            lines += [_line(f"{name}[{i + 1},{j + 1}] = {as_text(X[i, j])}") for j in range(X.cols) if X[i, j] != 0]
     lines += [""]
     with suppress(NotSupported):
-        lines += [_line(f"characteristic polynomial: {found.polynomial.as_expr()}"), ""]
+        lines += [_line(f"characteristic polynomial: {as_text(found.polynomial.as_expr())}"), ""]
     lines += [_line(x) for x in _verdicts(found)]
     lines += found.left_out
     lines += _constants(found)
@@ -62,14 +65,14 @@ def _constants(found: SymbolicModel) -> list[str]:
     for name, value in found.constants.items():
         defined = f" = {found.definitions[name]}" if name in found.definitions else ""
         lines.append(_line(f"{name}{defined} = {value:.9g}"))
-    return [*lines, *(_line(f"d_{name} = {x}") for name, x in found.dependent.items())]
+    return [*lines, *(_line(f"d_{name} = {as_text(x)}") for name, x in found.dependent.items())]
 
 
 def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
     """The linear model as plain strings."""
     polynomial = conditions = damping = None
     with suppress(NotSupported):
-        polynomial = str(found.polynomial.as_expr())
+        polynomial = as_text(found.polynomial.as_expr())
     with suppress(NotSupported):
         conditions = [str(x) for x in found.conditions]
     with suppress(NotSupported):
@@ -77,7 +80,7 @@ def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
     return {
         "coordinates": list(found.coordinates),
         "inputs": list(found.inputs),
-        **{n: [[str(x) for x in row] for row in getattr(found, n).tolist()] for n in ("M", "C", "K", "F")},
+        **{n: [[as_text(x) for x in row] for row in getattr(found, n).tolist()] for n in ("M", "C", "K", "F")},
         "polynomial": polynomial,
         "conditions": conditions,
         "damping": damping,
@@ -85,8 +88,8 @@ def symbolic_data(found: SymbolicModel) -> dict[str, Any]:
         "left": [str(x) for x in found.left],
         "positive": list(found.assumed),
         "constants": dict(found.constants),
-        "definitions": {name: str(x) for name, x in found.definitions.items()},
-        "dependent": {name: str(x) for name, x in found.dependent.items()},
+        "definitions": {name: as_text(x) for name, x in found.definitions.items()},
+        "dependent": {name: as_text(x) for name, x in found.dependent.items()},
     }
 
 
