@@ -117,6 +117,21 @@ class Case:
             found["inputs"] = self.given.inputs
         if self.parameters:
             found["parameters"] = self.parameters
+        if self.row["question"] == "events":
+            found["events"] = list(self.events)
+        return found
+
+    @cached_property
+    def events(self) -> dict[str, tuple[str, float, float, float]]:
+        """Events of the run by their text: a variable x, and (a, b, c) of ``cos(a x + b t)``, or (0, 0, c) of ``x = c``."""
+        initial, found = self.drawn.data["initial"], {}
+        moving = [name for name in ("crank", *self.drawn.free) if name in initial and initial.get(f"{name}_dot")]
+        for name in moving[:1]:
+            value = round(initial[name] + 0.03 * float(np.sign(initial[f"{name}_dot"])), 6)
+            found[f"{name} = {value}"] = (name, 0.0, 0.0, value)
+            found[f"cos(40*{name} + 10*t) = 0"] = (name, 40.0, 10.0, 0.0)
+        for name in (*self.drawn.shoulder, *(f"{name}_dot" for name in moving))[:1]:
+            found[f"cos(25*{name} + 12*t) = 0"] = (name, 25.0, 12.0, 0.0)
         return found
 
     @property
