@@ -75,22 +75,32 @@ def restored_run(table: Table, system: System | None = None) -> Trajectory:
 
 
 def _with_recorded_inputs(table: Table, system: System) -> tuple[System, tuple[str, ...]]:
-    """The system with inputs that only the run knew, interpolated between its samples, and a remark on them."""
+    """The system with inputs that only the run knew: time series as they were given, other inputs interpolated between
+    the samples, with a remark on these.
+    """
     names = table.attributes.get("inputs_over_time") or []
     if not names or system.inputs.over_time:
         return system, ()
+    found = _series(table)
+    names = [name for name in names if name not in found]
     t = _needed(table, "t")
     t, places = np.unique(t, return_index=True)
     block = table.block("others")
     columns = () if block is None else block.columns or ()
-    found: dict[str, Signal] = {}
     for name in names:
         values = None if block is None or name not in columns else block.values[:, columns.index(name)]
         if values is None:
             raise ValueError(f'the values of input "{name}" are missing')
         found[name] = Signal(t, np.asarray(values)[places], "linear" if t.size > 1 else "hold")
     words = f"input {', '.join(names)} was a function of the run; here it is interpolated between the samples"
-    return with_inputs(system, found)[0], (words,)
+    return with_inputs(system, found)[0], (words,) if names else ()
+
+
+def _series(table: Table) -> dict[str, Signal]:
+    """Inputs that were given as time series."""
+    kinds = table.attributes.get("series") or {}
+    which, t, values = (_needed(table, f"series.{x}") for x in ("which", "t", "value")) if kinds else 3 * (np.zeros(0),)
+    return {name: Signal(t[which == k], values[which == k], kind) for k, (name, kind) in enumerate(kinds.items())}
 
 
 def system_of_table(table: Table, given: System | None) -> System:

@@ -10,6 +10,8 @@ import numpy as np
 
 from pendula import __version__
 from pendula.model.files import dumps
+from pendula.simulation.inputs.feed import RunInputs
+from pendula.simulation.inputs.kinds import Signal
 from pendula.simulation.readings import acceleration_names
 from pendula.system.layout import Array
 from pendula.system.system import System
@@ -52,7 +54,7 @@ def run_table(
         values = run.system.multipliers(run.q, run.v, run.t, parameters=run.parameters)
         names = tuple(f"run.multiplier{k + 1}" for k in range(values.shape[1]))
         blocks.append(Block("multipliers", ("t",), values, "", names))
-    blocks += [*_steps(run), *_events(run), *_evidence(run)]
+    blocks += [*_steps(run), *_events(run), *_evidence(run), *_series(run)]
     return Table("Trajectory", tuple(blocks), ("t",), run_attributes(run))
 
 
@@ -129,6 +131,24 @@ def _evidence(run: Trajectory) -> list[Block]:
     return blocks
 
 
+def series_of(system: System) -> dict[str, Signal]:
+    """Inputs of a run that are time series, by name."""
+    return dict(system.inputs.signals) if isinstance(system.inputs, RunInputs) else {}
+
+
+def _series(run: Trajectory) -> list[Block]:
+    """The points of inputs that are time series, one series after another."""
+    found = [*series_of(run.system).values()]
+    if not found:
+        return []
+    time = run.system.model.unit_names.formal(run.system.model.unit_names.time)
+    return [
+        Block("series.which", ("point",), np.repeat(np.arange(len(found)), [x.times.size for x in found])),
+        Block("series.t", ("point",), np.concatenate([x.times for x in found]), time),
+        Block("series.value", ("point",), np.concatenate([x.values for x in found])),
+    ]
+
+
 def system_attributes(system: System) -> dict[str, Any]:
     """What is needed to make a system again: model, formulation, engine."""
     return {
@@ -180,6 +200,8 @@ def run_attributes(run: Trajectory) -> dict[str, Any]:
         "predictability": None if found is None else {**found.as_dict(), "time_unit": found.time_unit},
         "nearest_singularity": None if run.nearest_singularity is None else asdict(run.nearest_singularity),
     }
+    if series := series_of(run.system):
+        attributes["series"] = {name: one.interpolation for name, one in series.items()}
     if run.end is not None:
         attributes["end"] = {"t": run.end.t, "q": run.end.q.tolist(), "v": run.end.v.tolist()}
     if run.elsewhere is not None and (run.elsewhere.switch_t or run.elsewhere.t.size):
