@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from pendula.system.code.terms import find_gaps, find_terms
 from pendula.system.layout import Array, Layout
 from pendula.system.orientation.maps import Turning
 from pendula.system.orientation.turning import ball_table, has_quaternions
+from pendula.system.undirected import without_direction
+
+if TYPE_CHECKING:
+    from pendula.system.system import System
 
 STATUS = {
     kn.SINGULAR_MASS: ("the mass matrix is not positive definite there: a motion without mass, or a singular chart"),
@@ -120,19 +124,32 @@ def first_coordinates(layout: Layout, row: Array) -> str:
     return ", ".join(f"{name} = {x:.6g}" for name, x in zip(layout.coordinates[:6], row[1:], strict=False))
 
 
-def check_solved(layout: Layout, rows: Array, status: Array, accelerations: Array) -> None:
+def check_solved(system: System, rows: Array, status: Array, accelerations: Array, vector: Array) -> None:
     """Checks the solutions for rows [t, q, ...].
 
     Raises:
         SingularPose: a status is not that of success; the message gives the first coordinates of the state.
-        ComputationError: an acceleration is not finite.
+        ComputationError: an acceleration is not finite, or a force has no direction.
     """
-    if status.any():
-        bad = int(np.flatnonzero(status)[0])
-        where = first_coordinates(layout, rows[bad])
-        raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad])]}")
-    if not np.isfinite(accelerations).all():
-        raise ComputationError("the accelerations are not finite: check the state and the parameters")
+    failed = (status != 0) | ~np.isfinite(accelerations).all(axis=-1)
+    if not failed.any():
+        return
+    bad = int(np.flatnonzero(failed)[0])
+    refuse_not_finite(system, rows[bad], vector, "the accelerations", solved=not status[bad])
+    where = first_coordinates(system.layout, rows[bad])
+    raise SingularPose(f"the accelerations are not determined at {where}: {STATUS[int(status[bad])]}")
+
+
+def refuse_not_finite(system: System, row: Array, vector: Array, what: str, *, solved: bool = True) -> None:
+    """Raises ComputationError: values at a row [t, q, ...] are not finite, perhaps since a force has no direction.
+
+    Only in the latter case if they were not solved for.
+    """
+    nq = len(system.layout.coordinates)
+    if cause := without_direction(system, row[1 : 1 + nq], float(row[0]), vector):
+        raise ComputationError(cause)
+    if solved:
+        raise ComputationError(f"{what} are not finite: check the state and the parameters")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pendula.equations.derive import cannot
-from pendula.errors import ComputationError
+from pendula.system.dynamics import refuse_not_finite
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.rows import rows_with_inputs, state_rows
@@ -44,7 +44,7 @@ def joint_wrenches(
     rows, batch = rows_with_inputs(system, q, v, t, inputs, vector, [(a, len(eq.v)), (lam, eq.loop_rows)])
     out = system.programs.transmitted(vector).rows(rows)
     if not np.all(np.isfinite(out)):
-        raise ComputationError("forces in joints are not finite: check the state and the parameters")
+        refuse_not_finite(system, rows[~np.isfinite(out).all(axis=1)][0], vector, "forces in joints")
     out = out.reshape(*batch, len(eq.transmitted), 2, 3)
     return Wrenches(out[..., 0, :], out[..., 1, :])
 

@@ -12,14 +12,14 @@ from pendula.equations.derive import DEFAULT, derive
 from pendula.equations.equations import Equations, drive_definitions
 from pendula.equations.loops import derive_loops
 from pendula.equations.mechanism.tree_coordinates import TreeCoordinates
-from pendula.errors import ComputationError, NotSupported, UsageError
+from pendula.errors import NotSupported, UsageError
 from pendula.model.model import Model
 from pendula.system import kernels as kn
 from pendula.system import refusals
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
-from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved
+from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved, refuse_not_finite
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs, ModelInputs, made_again
 from pendula.system.layout import Array, Layout
@@ -215,7 +215,7 @@ class RecursiveSystem(System):
         lam = np.zeros((count, self.loop_rows))
         rk.solve_rows(dynamics.context, rows, a, lam, power, drive_forces, status)
         spare.give_back(key, dynamics)
-        check_solved(self.layout, rows, status, a)
+        check_solved(self, rows, status, a, vector)
         return a, lam, power, drive_forces, batch
 
     def solve(self, q: Any, v: Any, t: Any = 0.0, *, inputs: Any = None, parameters: Parameters = None) -> Solution:
@@ -401,8 +401,8 @@ class RecursiveSystem(System):
         if count:
             bound = self._bound_jacobian(by, parameters, solves=False)
             dk.residual_rows(bound.context.address, given, a, out)
-        if not np.all(np.isfinite(out)):
-            raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
+        if not (fine := np.isfinite(out).all(axis=(1, 2))).all():
+            refuse_not_finite(self, rows[~fine][0], parameter_vector(self, parameters), f"derivatives by {by}")
         return out.reshape(*batch, n, count), np.zeros((*batch, 0, count))
 
     def acceleration_jacobian(
@@ -425,8 +425,8 @@ class RecursiveSystem(System):
         if count:
             bound = self._bound_jacobian(by, parameters)
             dk.acceleration_rows(bound.context.address, rows, out)
-        if not np.all(np.isfinite(out)):
-            raise ComputationError(f"derivatives by {by} are not finite: check the state and the parameters")
+        if not (fine := np.isfinite(out).all(axis=(1, 2))).all():
+            refuse_not_finite(self, rows[~fine][0], parameter_vector(self, parameters), f"derivatives by {by}")
         return out.reshape(*batch, n, count)
 
     def jacobian_dynamics(self, parameters: Parameters = None, *, t: float = 0.0) -> Callable[..., tuple[Array, Array]]:

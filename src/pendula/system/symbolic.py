@@ -10,14 +10,23 @@ import numpy as np
 
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
-from pendula.errors import ComputationError, SingularPose
+from pendula.errors import SingularPose
 from pendula.model.model import Model
 from pendula.system import kernels as kn
 from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.dynamics import bind_tree
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Compiled, Programs
-from pendula.system.dynamics import STATUS, Bindings, Dynamics, Sizes, SpareDynamics, bind_dynamics, check_solved
+from pendula.system.dynamics import (
+    STATUS,
+    Bindings,
+    Dynamics,
+    Sizes,
+    SpareDynamics,
+    bind_dynamics,
+    check_solved,
+    refuse_not_finite,
+)
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs, ModelInputs, made_again
 from pendula.system.layout import Array, Layout
@@ -176,7 +185,7 @@ class SymbolicSystem(System):
         dynamics = self._spare.take(key) or self.dynamics(vector)
         (kn.solve_rows if self.tree is None else tk.solve_rows)(dynamics.context, rows, a, lam, status)
         self._spare.give_back(key, dynamics)
-        check_solved(self.layout, rows, status, a)
+        check_solved(self, rows, status, a, vector)
         return Solution(a.reshape(*batch, n), lam.reshape(*batch, m))
 
     def _solve_with_inputs(self, rows: Array, batch: tuple[int, ...], vector: Array) -> Solution:
@@ -192,8 +201,8 @@ class SymbolicSystem(System):
         except np.linalg.LinAlgError:
             status = STATUS[kn.SINGULAR_CONSTRAINTS if m else kn.SINGULAR_MASS]
             raise SingularPose(f"the accelerations are not determined at one of the states: {status}") from None
-        if not np.all(np.isfinite(found)):
-            raise ComputationError("the accelerations are not finite: check the state and the parameters")
+        if not (fine := np.isfinite(found).all(axis=1)).all():
+            refuse_not_finite(self, rows[~fine][0], vector, "the accelerations")
         return Solution(found[:, :n].reshape(*batch, n), found[:, n:].reshape(*batch, m))
 
     def _solve_dense(self, M: Array, G: Array, right: Array, vector: Array) -> Array:

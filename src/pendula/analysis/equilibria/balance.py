@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from pendula.errors import ComputationError
 from pendula.model.expressions.expression import parse
 from pendula.model.model import Model
 from pendula.model.names import ExpressionError
@@ -21,6 +20,7 @@ from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector, typical_length, typical_steps
 from pendula.system.switches.in_time import loads_in_time, motions_in_time, singled_out
 from pendula.system.system import System
+from pendula.system.undirected import no_derivatives
 
 LOOKS = (0.0, 0.3719, 1.0471, 2.5113, 7.0893, 31.731, 211.93)
 """times at which forces are compared, to detect dependence on time; late ones detect switches"""
@@ -88,7 +88,8 @@ class Balance:
         if by == "s":
             found = found @ self.directions(q, t)
         if not np.all(np.isfinite(found)):
-            raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
+            at = np.asarray(q).reshape(-1, np.shape(q)[-1])[0]
+            raise no_derivatives(self.system, at, t, self.parameters)
         return np.asarray(found)
 
     def _slopes(self, by: str, q: Array, v: Array, lam: Array, t: float) -> Array:

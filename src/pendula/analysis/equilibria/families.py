@@ -14,9 +14,9 @@ from pendula.analysis.equilibria.balance import Balance, null_basis
 from pendula.analysis.equilibria.domain import Domain
 from pendula.analysis.equilibria.stationary import SETTLED, Stationary, refine, shares_of
 from pendula.analysis.equilibria.turning import turning_at
-from pendula.errors import ComputationError
 from pendula.system.layout import Array
 from pendula.system.orientation.maps import turn_between
+from pendula.system.undirected import no_derivatives
 
 FLAT = 1e-8
 """stiffness along a direction below this fraction of the largest counts as zero"""
@@ -42,20 +42,15 @@ class Directions:
 def stationary_at(balance: Balance, q: Array, v: Array) -> Stationary:
     """The equilibrium equations, scaled by the forces and the stiffness at a state."""
     sizes = balance.steps
-    stiffness = np.abs(_finite(balance.stiffness(q, v, balance.multipliers(q, v))) * sizes[:, None] * sizes).max(
-        axis=1, initial=0.0
-    )
+    slopes = balance.stiffness(q, v, balance.multipliers(q, v))
+    if not np.all(np.isfinite(slopes)):
+        raise no_derivatives(balance.system, q, 0.0, balance.parameters)
+    stiffness = np.abs(slopes * sizes[:, None] * sizes).max(axis=1, initial=0.0)
     rows = np.maximum(stiffness, np.abs(balance.forces(q, v) * sizes))
     typical = max(float(rows.max(initial=0.0)), balance.by_turning(q, v)) or 1.0
     v = np.asarray(v, dtype=float)
     turning = turning_at(balance, np.asarray(q, dtype=float), v)
     return Stationary(balance, v, typical, shares_of(rows, typical), turning)
-
-
-def _finite(stiffness: Array) -> Array:
-    if not np.all(np.isfinite(stiffness)):
-        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
-    return stiffness
 
 
 def find_directions(problem: Stationary, q: Array) -> Directions:

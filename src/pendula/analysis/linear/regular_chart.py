@@ -15,10 +15,11 @@ from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.terms import Terms, terms_of_many
 from pendula.analysis.symmetry.geometry import Geometry
-from pendula.errors import ComputationError, SingularPose
+from pendula.errors import SingularPose
 from pendula.system.layout import Array
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
+from pendula.system.undirected import no_derivatives
 
 SAME = 1e-9
 """bodies that move by less than this along a massless direction (relative to a typical length) stay at rest"""
@@ -170,7 +171,7 @@ def _fitted(
     given = (point.v, point.inputs, point.multipliers, point.parameters)
     every = terms_of_many(system, np.array([q for _, _, q in samples]), *(x[None] for x in given))
     if not all(np.isfinite(x).all() for x in every):
-        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
+        raise no_derivatives(system, point.q, 0.0, point.parameters)
     for k, (U, W, _) in enumerate(samples):
         E, terms = U[rows], Terms(*(x[k] for x in every))
         left.append(np.einsum("ia,jb->abij", E, E).reshape(-1, n * n))

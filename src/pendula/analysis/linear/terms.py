@@ -15,11 +15,11 @@ import numpy as np
 
 from pendula.analysis.equilibria.balance import ball_blocks
 from pendula.equations.matrix import entries
-from pendula.errors import ComputationError
 from pendula.system.code.llvm import Native, compile_program
 from pendula.system.code.programs import Compiled
 from pendula.system.layout import Array
 from pendula.system.system import System
+from pendula.system.undirected import no_derivatives
 
 LARGE = 40
 """number of speeds above which optimized compilation does not pay"""
@@ -89,14 +89,9 @@ def terms_at(
         cut.compiled, cut.key = bind_terms(system, parameters), key
     row = np.concatenate(((t,), q, v, u, lam))
     out = cut.compiled.rows(row[None])
-    if not isfinite(out.sum()):
-        _refuse_singular(out)
+    if not isfinite(out.sum()) and not np.isfinite(out).all():
+        raise no_derivatives(system, q, float(t), parameters)
     return cut.parts(out)
-
-
-def _refuse_singular(out: Array) -> None:
-    if not np.isfinite(out).all():
-        raise ComputationError("the forces have no finite derivatives at this state: it is singular there")
 
 
 def terms_of_many(system: System, q: Array, v: Array, u: Array, lam: Array, parameters: Array) -> Terms:
