@@ -165,6 +165,15 @@ class Mechanism:
         found = [row for closure in self.closures for row in closure.rows(at.frames, at.clock)]
         return found + [coupling.row(at.now) for coupling in self.couplings]
 
+    def _row_sizes(self, at: Instant) -> Array:
+        """Sizes of what the slopes of each row are differences of."""
+        found: list[float] = []
+        for closure in self.closures:
+            sides = closure.sides(at.frames, at.clock)
+            size = max(float(np.abs(J).max()) for side in sides for J in (side.Jr, side.Jw))
+            found += [size] * len(closure.rows(at.frames, at.clock))
+        return np.array(found + [0.0] * len(self.couplings))
+
     def gaps(self, x: Moment) -> tuple[Array, Array, Array]:
         """Rows of closing joints and couplings, and their first and second derivative in time."""
         rows = self.rows(self.instant(x))
@@ -229,7 +238,7 @@ class Mechanism:
         slopes = np.array([row.g + np.zeros(self.count) for row in rows]).reshape(-1, self.count)
         G, c = slopes[:, :n], np.array([-row.dd for row in rows])
         sizes = np.linalg.norm(G, axis=1)
-        felt = sizes > DEPENDENT * np.linalg.norm(slopes, axis=1).max(initial=0.0)  # others are rounding
+        felt = sizes > DEPENDENT * self._row_sizes(at)  # others are rounding
         scale = np.where(felt, 1 / np.where(felt, sizes, 1.0), 0.0)
         left, values, right = np.linalg.svd(G * scale[:, None])
         rank = int(np.sum(values > DEPENDENT * max(float(values.max(initial=0.0)), 1e-300)))
