@@ -550,6 +550,46 @@ def test_out_of_plane_forces_of_a_planar_loop_are_named_not_guessed() -> None:
     assert not any(component.startswith(("force x", "force y", "torque z")) for _, component in named)
 
 
+@pytest.mark.parametrize("formulation", FINDERS)
+def test_forces_along_slides_in_the_plane_tilt_bodies_above_them(formulation: str) -> None:
+    """A ball at height 0.3 on a table whose mass centre is 0.2 above its slides and 0.1 below those of the ball."""
+    ball = [
+        {"type": "damper", "joint": "b", "coordinate": "b_x", "damping": 0.7},
+        {"type": "spring", "joint": "b", "coordinate": "b_y", "stiffness": 5.0, "length": 0.1},
+    ]
+    model = Model(
+        name="ball on a table",
+        gravity=[0, 0, 0],
+        bodies=[
+            {"name": "table", "sphere": {"mass": 2, "radius": 0.3, "at": [0, 0, 0.2]}},
+            {"name": "ball", "sphere": {"mass": 0.5, "radius": 0.1, "at": [0, 0, 0.3]}},
+        ],
+        joints=[
+            {"name": "a", "type": "planar", "parent": "ground", "child": "table"},
+            {"name": "b", "type": "planar", "parent": {"body": "table", "position": [0, 0, 0.3]}, "child": "ball"},
+            {"name": "belt", "type": "coupling", "value": "a_x - 2*b_y"},
+        ],
+        forces=[
+            *ball,
+            {"type": "friction", "joint": "a", "coefficient": 0.4},
+            {"type": "generalized", "coordinate": "a_y", "value": "cos(3*t)"},
+            {"type": "generalized", "coordinate": "b_x", "value": 0.6},
+        ],
+        initial={"a_angle": 0.5, "a_x": 0.2, "b_y": 0.1, "a_y_dot": 1.0, "b_x_dot": -0.8, "a_angle_dot": 1.3},
+    )
+    run = pendula.simulate(pendula.compile_system(model, formulation), 0.4, samples=5)
+    found = pendula.reactions(run)
+    pulled = found.couplings["belt"]
+    c, s = np.cos(run["a_angle"]), np.sin(run["a_angle"])
+    a = np.stack([pulled["a_x"] - 0.4 * run["a_x_dot"], np.cos(3 * run.t) - 0.4 * run["a_y_dot"]])
+    x, y = 0.6 - 0.7 * run["b_x_dot"], pulled["b_y"] - 5 * (run["b_y"] - 0.1)
+    b = np.stack([c * x - s * y, s * x + c * y])
+    across = np.array([[0, -1], [1, 0]])  # z cross
+    upper = 0.3 * across @ b
+    np.testing.assert_allclose(found["b"].torque[:, :2], upper.T, atol=ROUNDING)
+    np.testing.assert_allclose(found["a"].torque[:, :2], (upper + 0.1 * across @ b + 0.2 * across @ a).T, atol=ROUNDING)
+
+
 def test_an_unsymmetric_body_that_turns_in_the_plane_needs_moments_across_it() -> None:
     """Ixz w' - Iyz w^2 about x, Iyz w' + Ixz w^2 about y (body axes): Euler's equations for a turn about z."""
     model = Model(

@@ -114,12 +114,23 @@ class JointRows:
 
     # -- joints of the tree -----------------------------------------------------------------------
 
+    def _reads(self, k: int) -> bool:
+        """Whether the coordinates of joint k are read from its two bodies."""
+        joint = self.m.links[k].joint
+        return not self.m.bodies[k].kept_v and bool(joint.coordinates()) and not joint.prescribed()
+
+    def read_slides(self, k: int) -> tuple[str, ...]:
+        """Coordinates that translate along all axes, if those of joint k are read from its two bodies."""
+        joint = self.m.links[k].joint
+        shifts = readable_shifts(joint, self.m.bodies[k].flat) if self._reads(k) else 0
+        return joint.coordinate_names()[: shifts or 0]
+
     def joint(self, k: int) -> tuple[list[ConstraintRow], list[vec.Vector], list[vec.Vector]]:
         """Rows of joint k, and the force and torque of each on the child per unit multiplier."""
         link, body = self.m.links[k], self.m.bodies[k]
-        reads = not body.kept_v and bool(link.joint.coordinates()) and not link.joint.prescribed()
-        if reads and readable_shifts(link.joint, body.flat):  # all motions are free: no constraint
+        if self.read_slides(k):  # all motions are free: no constraint
             return [], [], []
+        reads = self._reads(k)
         A, B = self.m.parent_frame(k), self.m.child_frame(k)
         parent = self.m.parent_of(k)
         both_flat = body.flat and parent.flat

@@ -102,6 +102,7 @@ class MaximalDerivation:
                     if not is_zero(slope):
                         rows["springs"][k].append(-spring * slope)
                         rows["dissipation"][k].append(-damper * slope)
+                self._note_slide(load.link, str(load.coordinate), -spring - damper)
             case ld.BallFriction(speeds, coefficient):
                 for i in speeds:
                     self._on_rate(self.m.joint_v[i], -coefficient * self.m.joint_v[i], rows["dissipation"])
@@ -149,6 +150,29 @@ class MaximalDerivation:
             slope = self.m.by_speed(i)(rate)
             if not is_zero(slope):
                 rows[i].append(value * slope)
+        self._note_slide(names[str(rate)], str(rate).removesuffix("_dot"), value)
+
+    def _note_slide(self, k: int, coordinate: str, value: Expr) -> None:
+        """Records a force along a slide in the plane that is read from two bodies: no row of the joint carries it."""
+        body, slides = self.m.bodies[k], self.joints.read_slides(k)
+        if not body.flat or coordinate not in slides:
+            return
+        along = vec.transposed(self.m.parent_frame(k).R)[slides.index(coordinate)]
+        point, force = self.m.child_frame(k).r, vec.scale(value, along)
+        self._note(body, point, force, vec.NULL)
+        self._note(self.m.parent_of(k), point, force, vec.NULL, -1)
+
+    def _note_couplings(self, constraints: cl.Constraints) -> None:
+        """Records the forces of couplings along such slides."""
+        multipliers = dict(zip(constraints.names, multiplier_symbols(len(constraints.names)), strict=True))
+        for row in self.closures:
+            if not isinstance(row, cl.CoupledRow) or row.name not in multipliers:
+                continue
+            for k in range(len(self.m.links)):
+                for name in self.joints.read_slides(k):
+                    slope = se.sympify(row.gap).diff(se.Symbol(name))
+                    if not is_zero(slope):
+                        self._note_slide(k, name, multipliers[row.name] * slope)
 
     def _spring(self, load: ld.Between, rows: dict[str, list[Terms]]) -> None:
         start, end = (self.joints.point(cl.Point(*x), "spring") for x in (load.start, load.end))
@@ -189,6 +213,7 @@ class MaximalDerivation:
             (*(r.c for r in rows), *closing.c),
         )
         self.forces = self._forces()
+        self._note_couplings(constraints)
         parts = {part: [vec.total(terms) for terms in lists] for part, lists in self.forces.items()}
         mass = self._mass()
         momenta: list[Expr] = [0] * self.count
