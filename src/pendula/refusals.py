@@ -134,6 +134,7 @@ FEATURES = {
     "parameters in the initial state": "initial values that are expressions of parameters",
     "bounds": "a run that ends where coordinates leave bounds (within)",
     "events": "a run that looks for events",
+    "backwards in time": "a run whose end is before its start",
     "fixed step": "steps of a given size",
     "switching times that vary": "parameters that change switching times from run to run",
     "long run": "more time than the stated number of frames shows",

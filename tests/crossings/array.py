@@ -103,3 +103,24 @@ def covering(
 
 def _sorted(found: set[Cell]) -> list[Cell]:
     return sorted(found)
+
+
+def plainest(levels: dict[str, str]) -> Row | None:
+    """The row with some levels and the plainest others that may stand with them; None if they cannot stand together."""
+    rules = Rules()
+    if not all(
+        rules.allow({f: x for f, x in levels.items() if f != factor}, factor, levels[factor]) for factor in levels
+    ):
+        return None
+    return _plainest(levels, [factor for factor in FACTORS if factor not in levels], rules)
+
+
+def _plainest(row: dict[str, str], rest: Sequence[str], rules: Rules) -> Row | None:
+    if not rest:
+        return {factor: row[factor] for factor in FACTORS}
+    for level in FACTORS[rest[0]]:
+        if rules.allow(row, rest[0], level):
+            found = _plainest({**row, rest[0]: level}, rest[1:], rules)
+            if found is not None:
+                return found
+    return None

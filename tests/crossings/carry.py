@@ -134,18 +134,23 @@ def _ensemble(case: Case) -> Any:
 
 
 def _study(case: Case) -> Any:
-    """A run that begins where one case of a study ended."""
+    """A run that begins where one case of a study ended; the study is of the system of the run, with its inputs."""
     given = {name: case.settings[name] for name in ("stepper", "tol") if name in case.settings}
     values = {"k": PARAMETERS["k"], **case.parameters}
     over: dict[str, Any] = {name: [value] for name, value in values.items()}
     over["k"] = [5.0, values["k"]]
-    over |= {name: [x] for name, x in case.given.inputs.items()}
-    found = pendula.sweep(case.system, over, "end", duration=DURATION, on="here", **given)
-    end = case.fresh.state(-1)
-    values = {name: float(np.ravel(found[name][1])[0]) for name in end}
-    state = end.replace(values)
-    _same_end(case, "study", state, end)
-    return _from_there(case, state)
+    found = pendula.sweep(case.fresh.system, over, "end", duration=DURATION, on="here", **given)
+    names = [name for name in found.names if name.startswith("end.")]
+    ends = {name.removeprefix("end."): float(np.ravel(found[name])[1]) for name in names}
+    own = case.states_of(case.fresh)[-1]
+    if ends.keys() != own.keys():
+        raise Wrong(f"study: it has {sorted(ends)} at the end, and the run {sorted(own)}")
+    error = max(abs(ends[name] - own[name]) for name in own)
+    if not error <= case.tolerance * (1 + max(map(abs, own.values()))):
+        raise Wrong(f"study: the end differs by {error:.2e}")
+    on = Stretch(DURATION, 2 * DURATION)
+    run = case.simulated(stretch=on, initial_state=ends)
+    return Carried(run, on, case.moments(run))
 
 
 def _same_end(case: Case, what: str, state: Any, end: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -134,10 +134,16 @@ class Net:
         return [result for result in self.results if result.ending in endings]
 
 
-def walk(seed: int, refused: Sequence[Refused] = (), without: Iterable[tuple[str, str]] = ()) -> Iterator[Net]:
+def walk(
+    seed: int,
+    refused: Sequence[Refused] = (),
+    without: Iterable[tuple[str, str]] = (),
+    done: Mapping[tuple[object, ...], Result] | None = None,
+) -> Iterator[Net]:
     """Asks all rows of a covering array; a row that is refused is drawn again without what refuses it.
 
-    Yields the net after every row, so that a caller can stop or save what is there.
+    Yields the net after every row, so that a caller can stop or save what is there. Rows that an earlier sitting asked
+    are taken from ``done``, by their levels and numbers.
     """
     net = Net(list(refused))
     parts = [one.part for one in net.refused]
@@ -147,7 +153,7 @@ def walk(seed: int, refused: Sequence[Refused] = (), without: Iterable[tuple[str
         waiting: list[tuple[Row, tuple[int, ...]]] = [(row, (seed, n))]
         while waiting:
             drawn, numbers = waiting.pop(0)
-            result = try_row(drawn, numbers)
+            result = (done or {}).get((*drawn.values(), *numbers)) or try_row(drawn, numbers)
             net.results.append(result)
             if result.ending in ("refused", "unsuitable") and len(numbers) < MOST_REDRAWN:
                 waiting += _redrawn(net, result, numbers, without)

@@ -34,6 +34,14 @@ CONTINUED_CONTROLLER = Refusal(
     "  Try: simulate over the whole time.",
     Why.NOT_DONE,
 )
+BACKWARDS_CONTROLLER = Refusal(
+    "simulate/sampled-controller-backwards",
+    "run",
+    ("sampled controller", "backwards in time"),
+    'a run backwards in time has no samples before its start, and the controller of "{name}" acts on samples.\n'
+    "  Try: the forward run, or the input as text or as a time series.",
+    Why.NO_MEANING,
+)
 ANALYSIS_OVER_TIME = Refusal(
     "inputs-over-time/analysis",
     "the model",

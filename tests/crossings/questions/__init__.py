@@ -7,6 +7,7 @@ from importlib import import_module
 
 from tests.crossings.carry import Carried
 from tests.crossings.case import Case
+from tests.crossings.factors import FACTORS, Level
 
 Ask = Callable[[Case, Carried], None]
 
@@ -31,3 +32,8 @@ def ask(question: str) -> Ask:
     module = import_module(f"tests.crossings.questions.{PLACES[question]}")
     found: Ask = getattr(module, question.replace(" ", "_"))
     return found
+
+
+def unavailable() -> list[Level]:
+    """Questions that cannot be asked on this machine."""
+    return [("question", name) for name in FACTORS["question"] if name not in PLACES]

@@ -173,8 +173,8 @@ def check_inputs(system: System, settings: Settings) -> None:
     """Raises if the inputs of a run do not fit its times or its stepper.
 
     Raises:
-        UsageError: a time series does not cover the run, or a sampled controller would run backwards.
-        NotSupported: the stepper needs the inputs as expressions.
+        UsageError: a time series does not cover the run.
+        NotSupported: the stepper needs the inputs as expressions, or a sampled controller would run backwards.
     """
     inputs = system.inputs
     if not isinstance(inputs, RunInputs):
@@ -184,7 +184,7 @@ def check_inputs(system: System, settings: Settings) -> None:
     if settings.stepper.series:
         raise NotSupported(refusals.SERIES_OVER_TIME, stepper=settings.stepper.name, name=inputs.names[0])
     if inputs.sampled and settings.span[1] < settings.span[0]:
-        raise UsageError("a sampled controller cannot run backwards in time")
+        raise NotSupported(refusals.BACKWARDS_CONTROLLER, name=inputs.sampled[0].names[0])
 
 
 def fed(
