@@ -278,3 +278,37 @@ def test_exponent_of_a_system_by_recursion_is_that_of_its_equations() -> None:
         for e in ("recursive", "symbolic")
     ]
     assert found[0].exponent == pytest.approx(found[1].exponent, rel=1e-6)
+
+
+# --- exponents of linear systems, which are real parts of roots --------------------------------------------
+
+
+def oscillator(stiffness: float, damping: float) -> pendula.Model:
+    """A unit mass on a spring and a damper."""
+    return pendula.Model(
+        name="oscillator",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "block", "mass": 1}],
+        joints=[{"name": "x", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "block"}],
+        forces=[{"type": "spring", "joint": "x", "stiffness": stiffness, "damping": damping}],
+        initial={"x": 1.0},
+    )
+
+
+@pytest.mark.parametrize(("stiffness", "damping", "exact"), [(1e4, 50.0, -25.0), (1e4, 105.4, -52.7), (16, 10, -2)])
+@pytest.mark.parametrize("duration", [20.0, 200.0])
+def test_exponent_of_a_strongly_damped_oscillator(
+    stiffness: float, damping: float, exact: float, duration: float
+) -> None:
+    """The deviation shrinks by more than the tolerance between two of the segments that the caller asked for."""
+    found = pendula.chaos.lyapunov(oscillator(stiffness, damping), duration, segments=20)
+    assert found.exponent == pytest.approx(exact, rel=0.02)
+    assert "approach each other" in str(found)
+
+
+@pytest.mark.parametrize("stiffness", [1.0, 4 * np.pi**2, 100.0])
+def test_exponent_of_an_undamped_oscillator_is_zero_within_the_errors_of_the_steps(stiffness: float) -> None:
+    found = pendula.chaos.lyapunov(oscillator(stiffness, 0.0), 100.0, segments=100)
+    assert found.zero
+    assert "indistinguishable from zero" in str(found)
+    assert abs(found.exponent) < 0.1

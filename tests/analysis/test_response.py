@@ -7,6 +7,7 @@ from scipy import linalg
 import pendula
 from pendula import library
 from pendula.analysis.linear.linear_range import linear_range
+from pendula.analysis.modes.forced import forced_response
 from pendula.analysis.modes.harmonic import harmonic_response
 from pendula.analysis.modes.modes import modes
 from pendula.analysis.modes.response import free_response
@@ -224,3 +225,37 @@ def test_linear_range_says_when_it_never_holds():
     assert "not even" in str(found)
     with pytest.raises(UsageError, match="give the duration"):
         linear_range(linear_model(system, {"theta": np.pi}))
+
+
+# --- beside extreme scales -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stiff", [1e6, 1e12, 1e15])
+def test_a_stiff_part_does_not_hide_a_soft_one(stiff):
+    """1/(k - w^2) of an oscillator alone; two masses on a rigid link move as one of twice the mass: 1/(k - 2 w^2)."""
+    beside = from_matrices(np.eye(2), np.zeros((2, 2)), np.diag([stiff, 1.0]))
+    found = harmonic_response(beside, [0.0, 1.0], [0.5, 1.0])
+    assert found.amplitudes[0] == pytest.approx([0.0, 1 / 0.75], rel=1e-12)
+    assert np.isinf(found.amplitudes[1, 1])
+    if stiff <= 1e12:  # K holds 1 beside it to four digits
+        linked = from_matrices(np.eye(2), np.zeros((2, 2)), np.array([[1 + stiff, -stiff], [-stiff, stiff]]))
+        assert harmonic_response(linked, [0.0, 1.0], [0.5]).response[0].real == pytest.approx([2, 2], rel=1e-3)
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-14, 1e-11, 1e-6])
+def test_motion_from_rest_at_the_natural_frequency_grows_with_time(damping):
+    """x'' + d x' + x = cos t: (exp(-d t/2) - 1) sin(w t)/d to first order in d, that is t/2 sin t at first."""
+    t = np.array([0.0, 1.0, 50.0, 300.0])
+    found = forced_response(from_matrices([[1.0]], [[damping]], [[1.0]]), [1.0], 1.0, t)
+    grown = t / 2 if damping == 0 else -np.expm1(-damping * t / 2) / damping
+    assert found.e[:, 0] == pytest.approx(grown * np.sin(t), rel=1e-6, abs=10 * damping)
+    assert found.e[2, 0] == pytest.approx(-6.55937, rel=1e-4)
+
+
+@pytest.mark.parametrize("detuned", [1e-11, 1e-8, 1e-5, 1e-2])
+def test_motion_from_rest_next_to_the_natural_frequency(detuned):
+    """x'' + x = cos w t: 2/(w^2 - 1) sin((w - 1) t/2) sin((w + 1) t/2), without a difference of large numbers."""
+    w, t = 1 + detuned, np.array([0.0, 0.3, 50.0, 300.0])
+    found = forced_response(from_matrices([[1.0]], [[0.0]], [[1.0]]), [1.0], w, t)
+    exact = t / (w + 1) * np.sinc((w - 1) * t / (2 * np.pi)) * np.sin((w + 1) * t / 2)
+    assert found.e[:, 0] == pytest.approx(exact, rel=1e-9, abs=1e-12)

@@ -447,7 +447,9 @@ def test_the_entry_of_a_shape_that_is_called_1_is_1(pendula, tmp_path):
     title = next(line for line in lines if line.startswith("shapes"))
     entries = {line.split()[0]: float(line.split()[2]) for line in lines if "[rad]" in line.split()[1:2]}
     first = next(iter(entries))
-    named = first if title == "shapes, first significant entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
+    named = (
+        first if title == "shapes, first significant entry 1" else title.removeprefix("shapes, ").removesuffix(" = 1")
+    )
     assert entries[named] == 1
 
 

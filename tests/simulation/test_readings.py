@@ -65,6 +65,26 @@ def test_an_integral_that_the_states_do_not_give_is_refused() -> None:
         middle.integral("theta_dot")
 
 
+@pytest.mark.parametrize("per_period", [1, 2])
+def test_samples_that_miss_the_motion_give_no_integral(per_period: int) -> None:
+    """x = cos t: the integral of x^2 over n periods is n pi. Once or twice per period x^2 is 1 at every sample."""
+    block = {"name": "x", "type": "prismatic", "axis": [1, 0, 0], "parent": "ground", "child": "block"}
+    model = pendula.Model(
+        name="oscillator",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "block", "mass": 1}],
+        joints=[block],
+        forces=[{"type": "spring", "joint": "x", "stiffness": 1}],
+        initial={"x": 1.0},
+    )
+    seen = pendula.simulate(model, 12 * np.pi, samples=6 * per_period + 1)
+    with pytest.raises(UsageError, match=r"miss what happens in between(.|\n)*Try: more samples"):
+        seen.integral("x**2")
+    close = pendula.simulate(model, 12 * np.pi, samples=601)
+    assert close.integral("x**2") == pytest.approx(6 * np.pi, rel=1e-4)
+    assert pendula.simulate(model, 12 * np.pi).integral("1") == pytest.approx(12 * np.pi)
+
+
 def test_points_move_as_their_positions_change(swing: pendula.Trajectory) -> None:
     last = swing.system.layout.bodies[-1]
     for point in ("origin", "com", "tip", (0.1, -0.2)):

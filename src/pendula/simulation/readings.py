@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 INTEGRATED = 1e-3
 """part of the integral of the absolute value by which an integral may be off"""
+MISSED = 0.2
+"""share of the variation of an energy by which its integral through the kept states may be off"""
 FEWEST_STATES = 5
 """of a run, for an integral whose error can be estimated"""
 SPLINE_GAIN = 15.0
@@ -165,7 +167,31 @@ def integrated(run: Trajectory, text: str) -> float:
             f'the integral of "{text}" would be off by about {abs(found - rough) / SPLINE_GAIN:.1g}, because only '
             f"{counted(len(t), 'state')} of the run were kept.\n  Try: more samples."
         )
+    if not _shown_between(run, t):
+        raise UsageError(
+            f'the integral of "{text}" would be wrong: only {counted(len(t), "state")} of the run were kept, and the '
+            "energies, which are known at every step, show that they miss what happens in between.\n"
+            "  Try: more samples."
+        )
     return found if run.t[-1] >= run.t[0] else -found
+
+
+def _shown_between(run: Trajectory, t: Array) -> bool:
+    """Whether some times show the motion between them: samples once per period, say, do not.
+
+    The energies are known at every step, whatever the samples.
+    """
+    from scipy.interpolate import CubicSpline  # slow to load
+
+    steps, places = np.unique(run.energy.t, return_index=True)
+    if len(steps) <= len(t):
+        return True
+    for energy in (run.energy.kinetic[places], run.energy.potential[places]):
+        whole = _by_spline(steps, energy)
+        varied = float(np.trapezoid(np.abs(energy - whole / (steps[-1] - steps[0])), steps))
+        if abs(_by_spline(t, CubicSpline(steps, energy)(t)) - whole) > MISSED * varied + 1e-12 * abs(whole):
+            return False
+    return True
 
 
 def _every_other(count: int) -> Array:

@@ -26,7 +26,10 @@ from pendula.words import readable
 BLOCKS = 10
 """Number of blocks of the run whose averages give the spread."""
 MOST_SEGMENTS = 10_000_000
-
+SMALLEST, LARGEST = 1e-3, 1e9
+"""a deviation that shrinks or grows further within a segment is rescaled before: small ones drown in errors of steps"""
+SHORTEST = 1e-9
+"""shortest stretch between two rescalings, as a fraction of the run"""
 
 REGULAR = 3.0
 """powers of time that a deviation may grow by in a regular motion"""
@@ -39,7 +42,8 @@ class Lyapunov(Tabular):
 
     Attributes:
         exponent: average rate over the run after the transient [1/time].
-        spread: standard error of the exponent, from the averages over tenths of the run [1/time].
+        spread: standard error of the exponent, from the averages over tenths of the run, and what the errors of the
+            steps may add to it [1/time].
         t, running: times, and the average rate up to each of them [1/time].
         transient: initial time that is discarded, while the deviation turns into the fastest-growing direction.
         state: the last state of the motion.
@@ -110,7 +114,8 @@ def lyapunov(
     """The largest Lyapunov exponent of the motion from a state.
 
     The motion and one small deviation from it (the variational equations) are integrated together, with exact
-    derivatives. The deviation is rescaled to unit length after each segment; the exponent is the average growth rate
+    derivatives. The deviation is rescaled to unit length after each segment, and before if it shrinks or grows
+    much; the exponent is the average growth rate
     of its logarithm. In a regular motion it tends to 0 only as fast as log(t)/t. Where friction or a switch makes the
     forces jump, the deviation jumps too (saltation), and this method omits that jump.
 
@@ -145,7 +150,6 @@ def lyapunov(
     _check(duration, skipped, segments)
     given, system = system, symbolic(system.in_joints.system)
     vector = parameter_vector(system, parameters)
-    callback = deviation_callback(system, vector)
     start = initial_state
     if not isinstance(start, State):
         start = read_table(start, "initial_state")
@@ -155,25 +159,46 @@ def lyapunov(
     y = np.concatenate([state.q, state.v])
     deviation = _unit(_tangent(system, state, vector, np.random.default_rng(read_seed(seed)).normal(size=y.size)))
     times = state.t + np.linspace(0.0, duration, segments + 1)
-    breaks = breakpoints(system, vector, (times[0], times[-1]))
-    longest = largest_step(system, vector, (times[0], times[-1]), breaks)
-    growth, steps, step = np.zeros(segments), 0, None
-    for k in range(segments):
-        try:
-            run = integrate(
-                callback, np.concatenate([y, deviation]), (times[k], times[k + 1]), rtol=tol, atol=tol, method=stepper,
-                breakpoints=breaks, first_step=step, max_steps=max_steps, max_step=longest, keep_on_interrupt=False,
-            )  # fmt: skip
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        y, deviation, growth[k] = _renewed(system, vector, run)
-        steps += run.accepted
-        step = float(np.abs(np.diff(run.t)).max())
-        if steps > max_steps:
-            raise ComputationError(f"the exponent was not found: {max_steps} steps were used up at t = {run.t[-1]:.6g}")
+    growth, y, steps = _followed(system, vector, y, deviation, times, tol, stepper, max_steps)
     nq = len(system.layout.coordinates)
     last = State(float(times[-1]), y[:nq], y[nq:], system.layout)
-    return _averaged(growth, times, skipped, last, system)
+    return _averaged(growth, times, skipped, last, system, tol * steps / duration)
+
+
+def _followed(
+    system: System, vector: Array, y: Array, deviation: Array, times: Array, tol: float, stepper: str, max_steps: int
+) -> tuple[Array, Array, int]:
+    """The logarithm of the growth over each segment, the last state, and the number of steps."""
+    callback, span = deviation_callback(system, vector), (times[0], times[-1])
+    breaks = breakpoints(system, vector, span)
+    longest = largest_step(system, vector, span, breaks)
+    duration, segments = float(times[-1] - times[0]), len(times) - 1
+    growth, steps, step, stretch = np.zeros(segments), 0, None, duration / segments
+    for k in range(segments):
+        t = times[k]
+        while t < times[k + 1]:
+            end = times[k + 1] if t + 1.01 * stretch >= times[k + 1] else t + stretch
+            try:
+                run = integrate(
+                    callback, np.concatenate([y, deviation]), (t, end), rtol=tol, atol=tol, method=stepper,
+                    breakpoints=breaks, first_step=step, max_steps=max_steps, max_step=longest, keep_on_interrupt=False,
+                )  # fmt: skip
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+            size = _size(run, len(y))
+            steps += run.accepted
+            if steps > max_steps:
+                raise ComputationError(
+                    f"the exponent was not found: {max_steps} steps were used up at t = {run.t[-1]:.6g}"
+                )
+            if not SMALLEST <= size <= LARGEST and end - t > SHORTEST * duration:
+                stretch = (end - t) / 2
+                continue
+            y, deviation = _renewed(system, vector, run)
+            t, growth[k] = end, growth[k] + np.log(size)
+            step = float(np.abs(np.diff(run.t)).max())
+        stretch = min(2 * stretch, duration / segments)
+    return growth, y, steps
 
 
 def _check(duration: float, transient: float, segments: int) -> None:
@@ -198,15 +223,17 @@ def _tangent(system: System, state: State, vector: Array, deviation: Array) -> A
     return deviation
 
 
-def _renewed(system: System, vector: Array, run: Integration) -> tuple[Array, Array, float]:
-    """State and rescaled deviation to continue from, on the constraints, and the logarithm of the growth factor."""
+def _size(run: Integration, n: int) -> float:
+    """The size of the deviation at the end of a stretch."""
     if not run.outcome.ok:
         raise ComputationError(f"the exponent was not found: {run.outcome}: {run.detail}")
+    return float(np.linalg.norm(run.y[-1, n:]))
+
+
+def _renewed(system: System, vector: Array, run: Integration) -> tuple[Array, Array]:
+    """State and rescaled deviation to continue from, on the constraints."""
     n = run.y.shape[1] // 2
     y, deviation = run.y[-1, :n].copy(), run.y[-1, n:]
-    size = float(np.linalg.norm(deviation))
-    if not 0 < size < 1e150:
-        raise ComputationError(f"the deviation grew to {size:.3g} by t = {run.t[-1]:.6g}; use more segments")
     for at, _ in system.balls:
         y[at : at + 4] = _unit(y[at : at + 4])
     nq = len(system.layout.coordinates)
@@ -214,11 +241,13 @@ def _renewed(system: System, vector: Array, run: Integration) -> tuple[Array, Ar
     if system.loop_rows:
         state = assemble(system, state, parameters=vector).state
         y = np.concatenate([state.q, state.v])
-    return y, _unit(_tangent(system, state, vector, deviation)), float(np.log(size))
+    return y, _unit(_tangent(system, state, vector, deviation))
 
 
-def _averaged(growth: Array, times: Array, transient: float, last: State, system: System) -> Lyapunov:
-    """The exponent from the growth over each segment."""
+def _averaged(
+    growth: Array, times: Array, transient: float, last: State, system: System, resolution: float
+) -> Lyapunov:
+    """The exponent from the growth over each segment; ``resolution`` is what the errors of the steps may add to it."""
     kept = np.flatnonzero(times[:-1] >= times[0] + transient * (1 - 1e-12))
     if kept.size < BLOCKS:
         raise UsageError("the transient leaves too few segments; use more segments or a shorter transient")
@@ -227,7 +256,7 @@ def _averaged(growth: Array, times: Array, transient: float, last: State, system
     means = [float(block.mean()) for block in np.array_split(rates[first:], BLOCKS)]
     return Lyapunov(
         exponent=float(growth[first:].sum() / passed[-1]),
-        spread=float(np.std(means, ddof=1) / np.sqrt(BLOCKS)),
+        spread=float(np.hypot(np.std(means, ddof=1) / np.sqrt(BLOCKS), resolution)),
         t=times[first + 1 :],
         running=np.cumsum(growth[first:]) / passed,
         transient=float(times[first]),

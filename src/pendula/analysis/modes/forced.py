@@ -22,6 +22,8 @@ from pendula.system.layout import Array
 from pendula.system.parameters import Parameters
 from pendula.words import readable
 
+CANCELLED = 1e3
+"""a steady motion this many times larger than the whole cancels digits, as next to resonance"""
 EXCITED = 1e-9
 """modes whose free motion is smaller than this fraction of the largest are not listed"""
 
@@ -193,8 +195,11 @@ def forced_response(
     rate = np.real(np.outer(1j * frequency * wave, response))
     first = start[0] - response.real, start[1] - np.real(1j * frequency * response)
     free = free_response(model, *first, t=times)
+    e, v = steady + free.e, rate + free.v
+    if np.abs(response).max() > CANCELLED * np.abs(e).max():
+        e, v = _by_exponential(model, force, frequency, start, times)
     beats, signals = _beats(model, response, frequency, *first)
-    return ForcedResponse(times, steady + free.e, rate + free.v, steady, beats, *of, signals)
+    return ForcedResponse(times, e, v, steady, beats, *of, signals)
 
 
 def _beats(

@@ -23,8 +23,8 @@ from pendula.words import readable
 
 SMALL = 0.5
 """angle [rad] beyond which a note says that the motion is not small"""
-SINGULAR = 1e-12
-"""a singular value of the dynamic stiffness up to this, relative to its terms, is zero"""
+SINGULAR = 20 * np.finfo(float).eps
+"""a singular value of the dynamic stiffness up to this, times its size and relative to its terms, is zero: rounding"""
 
 
 @readable
@@ -286,20 +286,15 @@ def _frequencies(given: Any, natural: Modes) -> Array:
     return omega
 
 
-def _dynamic_stiffness(linear: LinearModel, omega: float) -> tuple[Array, float]:
-    """The dynamic stiffness K + i omega C - omega^2 M scaled to unit masses, and the size of its terms."""
-    matrix = linear.K + 1j * omega * linear.C - omega**2 * linear.M
-    size = np.sqrt(np.abs(np.diag(linear.M)))
-    terms = np.abs(linear.K) + omega * np.abs(linear.C) + omega**2 * np.abs(linear.M)
-    return matrix / np.outer(size, size), float((terms / np.outer(size, size)).max())
-
-
 def response_at(linear: LinearModel, omega: float, force: Array) -> tuple[Array, bool]:
     """The response at one frequency, and whether that is a natural frequency which the force does not excite."""
-    matrix, terms = _dynamic_stiffness(linear, omega)
-    size = np.sqrt(np.abs(np.diag(linear.M)))
-    left, values, right = np.linalg.svd(matrix)
-    lost = values <= SINGULAR * terms
+    matrix = linear.K + 1j * omega * linear.C - omega**2 * linear.M
+    # Rows and columns by the size of what they add up, so that a stiff part does not hide a soft one.
+    terms = np.abs(linear.K) + omega * np.abs(linear.C) + omega**2 * np.abs(linear.M)
+    size = np.sqrt(np.diag(terms))
+    size = np.where(size > 0.0, size, np.sqrt(np.abs(np.diag(linear.M))))
+    left, values, right = np.linalg.svd(matrix / np.outer(size, size))
+    lost = values <= SINGULAR * len(size) * float((terms / np.outer(size, size)).max())
     scaled = force / size
     excitation = left.conj().T @ scaled
     safe = np.where(lost, 1.0, values)
