@@ -185,3 +185,154 @@ def test_a_quaternion_and_angles_describe_one_motion():
     again = second.bodies(Moment(0, angles.q, spin, second.accelerations(other).a))["box"]
     for name in ("R", "com", "v", "a", "omega", "alpha"):
         assert getattr(again, name) == pytest.approx(getattr(found, name), abs=1e-13), name
+
+
+# -- laws
+
+
+def _busy() -> Mechanism:
+    """A spatial mechanism with every kind of load, a drive, shaken ground, explicit time, armatures and a loop."""
+    bodies = [
+        {"name": "arm", "rod": {"mass": 1.1, "length": 0.7, "axis": [1, 1, 0], "com": 0.3, "diameter": 0.1}},
+        {"name": "cart", "box": {"mass": 2, "size": [0.3, 0.2, 0.1], "at": [0.1, 0, 0.05]}},
+        {
+            "name": "bob",
+            "mass": 0.8,
+            "com": [0.1, 0.2, -0.3],
+            "inertia": [0.2, 0.25, 0.3],
+            "points": {"eye": [0, 0.1, 0.2]},
+        },
+        {"name": "bead", "point": {"mass": 0.3}},
+    ]
+    shaken = {"body": "ground", "position": [0, "0.1*sin(4*t)", 0]}
+    joints = [
+        _joint("a", "universal", shaken, "arm", sequence="zx", armature=[0.05, 0.1]),
+        _joint(
+            "b", "spherical", {"body": "arm", "at": "end"}, _at("bob", 0, 0, 0.2), speeds="parent", armature=[0.1] * 3
+        ),
+        _joint(
+            "c", "prismatic", {"body": "bob", "at": "eye"}, "cart", axis=[1, 0, 1], motion="0.2*sin(3*t)", armature=0.2
+        ),
+        _joint("d", "coordinates", "arm", "bead", coordinates=["s"], position=["s", "0.2*cos(s + t)", "0.1*s**2"]),
+        _joint("tie", "point-on-line", _at("ground", 0.3, 0.2, 0.1), _at("bob", 0.2, 0.1, 0)),
+    ]
+    forces = [
+        {"type": "spring", "from": {"body": "ground", "position": [1, "0.2*cos(t)", 1]}, "to": "bob", "stiffness": 9, "length": 0.4, "damping": 0.3},
+        {"type": "torsion-spring", "joint": "a", "coordinate": "a_2", "stiffness": 3, "rest": "20deg", "damping": "0.1 + 0.1*s**2"},
+        {"type": "joint-limit", "joint": "a", "coordinate": "a_1", "upper": 0.2, "stiffness": 40, "dissipation": 0.5},
+        {"type": "damper", "joint": "c", "damping": 0.4},
+        {"type": "friction", "joint": "b", "coefficient": 0.15},
+        {"type": "force", "body": "cart", "position": [0.1, 0, 0], "vector": ["F", "s_dot", 1], "axes": "body"},
+        {"type": "torque", "body": "bob", "vector": [0.1, "sin(t)", "b_wx"]},
+        {"type": "generalized", "coordinate": "s", "value": "-3*s + F"},
+        {"type": "com-friction", "body": "arm", "coefficient": 0.2},
+        {"type": "spin-drive", "body": "bob", "at": "eye", "coefficient": 0.1},
+    ]  # fmt: skip
+    return Mechanism(_model(bodies, joints, forces=forces, inputs={"F": "0.5*cos(2*t) - 0.1*a_1"}))
+
+
+def _state_of(m: Mechanism, t: float) -> Moment:
+    """A state at which the loop of the mechanism above is closed, by Newton steps on its speeds."""
+    q = {"a_1": 0.5, "a_2": -0.4, "b_q0": 0.5, "b_q1": -0.5, "b_q2": 0.5, "b_q3": 0.5, "s": 0.3}
+    x = Moment(t, q, dict.fromkeys(m.free, 0.0))
+    for _ in range(8):
+        step = np.linalg.lstsq(m.accelerations(x).G, -m.gaps(x)[0], rcond=None)[0]
+        still, moving = (m.instant(Moment(t, x.q, dict(zip(m.free, v, strict=True)))).now for v in (0 * step, step))
+        new = {name: x.q[name] + moving.jet(name).d - still.jet(name).d for name in q}
+        size = np.sqrt(sum(new[f"b_q{k}"] ** 2 for k in range(4)))
+        x = Moment(t, {name: y / size if "_q" in name else y for name, y in new.items()}, x.v)
+    v = dict(zip(m.free, [0.7, -0.4, 0.9, 0.3, -0.8, 0.5], strict=True))
+    G, rate = m.accelerations(x).G, m.gaps(Moment(t, x.q, v))[1]
+    change = np.linalg.lstsq(G, -rate, rcond=None)[0]
+    return Moment(t, x.q, {name: v[name] + y for name, y in zip(m.free, change, strict=True)})
+
+
+def test_energy_changes_by_the_power_of_what_has_no_potential():
+    m = _busy()
+    x = _state_of(m, 0.4)
+    h, states = 0.004, []
+    for _ in range(9):
+        assert np.abs(m.gaps(x)[0]).max() < 1e-8
+        states.append(m.with_accelerations(x))
+        x = moved(m, x, h)
+    energy = [m.kinetic(x) + m.potential(x) for x in states]
+    power = np.array([m.power(x) for x in states])
+    work = h / 3 * (power[0] + 4 * power[1:-1:2].sum() + 2 * power[2:-1:2].sum() + power[-1])  # Simpson
+    assert abs(work) > 0.01
+    assert energy[-1] - energy[0] == pytest.approx(work, abs=1e-7)
+
+
+def test_the_residual_vanishes_but_for_rows_and_drives():
+    m = _busy()
+    x = m.with_accelerations(_state_of(m, 0.4))
+    found, left = m.accelerations(x), m.residual(x)
+    assert left[: len(m.free)] == pytest.approx(found.G.T @ found.lam, abs=1e-11)
+    assert len(left) == len(m.free) + 1
+    assert np.abs(m.gaps(x)[2]).max() < 1e-10
+
+
+def test_momentum_of_a_floating_chain_stays():
+    bodies = [{"name": f"b{k}", "box": {"mass": 1 + k, "size": [0.2, 0.5, 0.1 + k]}} for k in range(3)]
+    joints = [
+        _joint("j", "free", "ground", "b0", orientation="zyx", speeds="body"),
+        _joint("p", "revolute", _at("b0", 0.3, 0, 0), _at("b1", 0, 0.3, 0.1), axis=[1, 2, 0], motion="sin(3*t)"),
+        _joint("k", "spherical", _at("b1", 0.1, 0, 0.2), "b2", orientation="rotation vector"),
+    ]
+    m = Mechanism(_model(bodies, joints) | {"gravity": [0, 0, 0]})
+    q = {f"j_{e}": 0.1 for e in ("x", "y", "z", "1", "2", "3")} | {"k_rx": 0.5, "k_ry": -1.2, "k_rz": 0.3}
+    x = Moment(0.2, q, dict(zip(m.free, np.linspace(-1, 1.5, len(m.free)).tolist(), strict=True)))
+    p, H = m.momentum(x)
+    for _ in range(10):
+        x = moved(m, x, 0.005)
+    later = m.momentum(x)
+    assert later[0] == pytest.approx(p, abs=1e-8)
+    assert later[1] == pytest.approx(H, abs=1e-7)
+
+
+# -- reactions
+
+
+def _hanging_door(hinges: int) -> Mechanism:
+    bodies = [{"name": "door", "box": {"mass": 20, "size": [0.8, 2, 0.04], "at": [0.4, 0, 0]}}]
+    joints = [_joint("h1", "revolute", _at("ground", 0, 0.8, 0), _at("door", 0, 0.8, 0), axis=[0, 1, 0])]
+    if hinges > 1:
+        low = _at("ground", 0, -0.8, 0), _at("door", 0, -0.8, 0)
+        joints.append(_joint("h2", "loop", *low, axis=[0, 1, 0]))
+    return Mechanism(_model(bodies, joints))
+
+
+def test_a_door_on_one_hinge_carries_all_and_on_two_shares_in_an_open_way():
+    one, x = _hanging_door(1), Moment(0.0, {"h1": 0.0}, {"h1_dot": 0.0})
+    assert not one.undetermined(x).joints["h1"].any()
+    x = one.with_accelerations(x)
+    force, torque = {"h1": [0, 196.2, 0]}, {"h1": [0, 0, -78.48]}  # weight, and its moment about (0, 0.8, 0)
+    # the weight acts at x = 0.4: its moment about the hinge is -0.4*196.2 about z, which the hinge must balance
+    left = one.imbalance(x, force, {"h1": [0, 0, 78.48]}, {})["door"]
+    assert np.abs(left).max() < 1e-11
+    assert np.abs(one.imbalance(x, force, torque, {})["door"]).max() == pytest.approx(2 * 78.48)
+    assert np.abs(one.transmits(x, "h1").T @ [0, 0, 0, 0, 1, 0]).max() < 1e-15
+    two = _hanging_door(2).undetermined(x)
+    # two full hinges: nothing but the torque about the hinge line, which neither transmits, is determined
+    for name in ("h1", "h2"):
+        assert two.joints[name].tolist() == [True, True, True, True, False, True]
+    assert two.clear
+
+
+def test_motors_of_a_parallelogram_can_work_against_each_other():
+    bodies = [
+        {"name": n, "rod": {"mass": 1, "length": x, "axis": [1, 0, 0]}} for n, x in (("l", 0.5), ("r", 0.5), ("c", 1))
+    ]
+    joints = [
+        _joint("a", "revolute", "ground", "l", motion="0.7 + t"),
+        _joint("b", "revolute", _at("ground", 1, 0, 0), "r", motion="0.7 + t"),
+        _joint("k", "revolute", {"body": "l", "at": "end"}, "c", measured_from="ground"),
+        _joint("pin", "coincident", {"body": "c", "at": "end"}, {"body": "r", "at": "end"}),
+    ]
+    m = Mechanism(_model(bodies, joints))
+    found = m.undetermined(Moment(0.0, {"k": 0.0}, {"k_dot": 0.0}))
+    assert found.planar
+    assert found.clear
+    assert found.drives == {"a": True, "b": True}
+    # along the coupler the forces of its pins are open, across it they carry its weight
+    assert found.joints["pin"].tolist() == [True, False, False, False, False, False]
+    assert found.joints["a"][5]
