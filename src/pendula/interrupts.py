@@ -11,11 +11,13 @@ every stretch of work (:func:`obey_interrupt`) and return what they have finishe
 
 from __future__ import annotations
 
+import _thread
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 try:  # the plain functions: those of `signal` look handlers up among enumerations, for 5 % of the time of a short run
@@ -28,6 +30,9 @@ T = TypeVar("T")
 
 BRIEF = 1.0
 """seconds of work that may be discarded"""
+
+SOON = 0.002
+"""seconds after which an interrupt comes again that Python would have ignored"""
 
 _current: ContextVar[Interrupt | None] = ContextVar("pendula_interrupt", default=None)  # None in every new thread
 
@@ -131,9 +136,14 @@ class Interrupt:
         if self.came and seconds < BRIEF:
             raise KeyboardInterrupt
 
-    def _heard(self, number: int, frame: object) -> None:
+    def _heard(self, number: int, frame: FrameType | None) -> None:
         again, all_of_them = self.pending(), [*self._listeners()]
         holding = [each for each in all_of_them if each.holding]
+        if not holding and _would_be_ignored(frame):
+            again_soon = threading.Timer(SOON, _thread.interrupt_main)
+            again_soon.daemon = True
+            again_soon.start()
+            return
         for each in holding or all_of_them:
             each.note()
         self.note()
@@ -148,6 +158,16 @@ class Interrupt:
         while each is not None:
             yield each
             each = _owner(each._before)
+
+
+def _would_be_ignored(frame: FrameType | None) -> bool:
+    """Whether Python ignores what is raised here: while an object is deleted, or a reference to it is."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "__del__" or (code.co_name in ("remove", "_remove") and "weakref" in code.co_filename):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _owner(handler: Any) -> Interrupt | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -518,6 +520,36 @@ def test_an_interrupt_in_a_python_function_that_a_loop_calls_ends_the_run():
 
     with pytest.raises(KeyboardInterrupt):
         pendula.simulate(driven, 1.0, inputs={"tau": twice})
+
+
+@pytest.mark.parametrize("called", ["__del__", "remove"])
+def test_an_interrupt_while_python_deletes_an_object_comes_after_it(called):
+    """Python ignores what is raised there."""
+    done = []
+
+    class Short:
+        def __del__(self):
+            if called == "__del__":
+                signal.raise_signal(signal.SIGINT)
+                done.append("deleted")
+
+    def compute():
+        table, key = WeakValueDictionary(), Short()
+        table["key"] = key
+        pressed = [] if called == "__del__" else press_in("remove")
+        del key
+        done.extend(["deleted"] * (len(pressed) - len(table)))
+        until = time.monotonic() + 10.0
+        while time.monotonic() < until:
+            pass
+        done.append("not interrupted")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interruptible(compute)
+    finally:
+        sys.setprofile(None)
+    assert done == ["deleted"]
 
 
 def test_an_interrupt_that_got_lost_ends_a_run_where_its_loop_begins():

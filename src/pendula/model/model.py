@@ -26,7 +26,7 @@ from pendula.model.expressions.expression import parse
 from pendula.model.forces import AnyForce
 from pendula.model.joints import AnyJoint, ClosingJoint, Coordinate, Rotation, TreeJoint
 from pendula.model.names import ExpressionError
-from pendula.model.parameters import ParameterError, evaluate_parameters
+from pendula.model.parameters import evaluate_parameters
 from pendula.model.parts import Parts
 from pendula.model.problems import shown, unknown
 from pendula.model.quantities import in_base_units, in_unit, quantity_in
@@ -164,21 +164,21 @@ class Model(Displayed, Element):
         """Numeric value of every parameter after some changes, including parameters that depend on them."""
         self._know_parameters(changes)
         changes = self._in_own_units(changes)
-        try:
-            values = evaluate_parameters({n: parse(changes.get(n, value)) for n, value in self.parameters.items()})
-        except ParameterError as error:
-            raise ModelError(Problem(f'parameter "{name}"', "", cause) for name, cause in error.problems) from None
-        except ExpressionError as error:
-            raise ModelError([Problem("parameters", "", str(error))]) from None
         parts = Parts(
             bodies=labelled("body", self.bodies),
             joints=labelled("joint", self.joints),
             forces=labelled("force", self.forces),
-            parameters=values,
+            parameters={name: changes.get(name, value) for name, value in self.parameters.items()},
         )
+        try:
+            values, wrong = parts.values, parts.parameter_problems
+        except ExpressionError as error:
+            raise ModelError([Problem("parameters", "", str(error))]) from None
+        if wrong:
+            raise ModelError(Problem(f'parameter "{name}"', "", cause) for name, cause in wrong)
         if problems := list(check_physics(parts)):
             raise ModelError(problems, source="with the parameters given")
-        return values
+        return {name: values[name] for name in self.parameters}
 
     def _in_own_units(self, changes: Mapping[str, Any]) -> Mapping[str, Any]:
         """Changes of parameters with numbers in place of quantities with units."""

@@ -73,15 +73,12 @@ def period_error(system: System, period: float, parameters: Array) -> float:
     for at, _ in system.balls:
         q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1)[:, None]
     t = period * rng.uniform(0.0, 1.0, count)
-    worst = 0.0
-    for look in (system.forces, system.rates):
-        now, later = look(q, v, t, parameters=parameters), look(q, v, t + period, parameters=parameters)
-        worst = max(worst, _difference(now, later))
-    masses = [system.mass_matrix(q, x, parameters=parameters) for x in (t, t + period)]
+    q, v, t = np.concatenate([q, q]), np.concatenate([v, v]), np.concatenate([t, t + period])
+    looks = [look(q, v, t, parameters=parameters) for look in (system.forces, system.rates)]
+    looks.append(system.mass_matrix(q, t, parameters=parameters))
     if system.loop_rows:
-        for now, later in zip(*(system.gaps(q, v, x, parameters=parameters) for x in (t, t + period)), strict=True):
-            worst = max(worst, _difference(now, later))
-    return max(worst, _difference(*masses))
+        looks += system.gaps(q, v, t, parameters=parameters)
+    return max(_difference(*np.split(found, 2)) for found in looks)
 
 
 def _difference(now: Array, later: Array) -> float:
@@ -101,7 +98,8 @@ def _timed(model: Model) -> Iterator[Expression]:
 def _rates(system: System, parameters: Array) -> list[float]:
     """Constant rates of the arguments of sines and cosines, and of motions linear in time."""
     values = system.layout.parameter_values(parameters)
-    rates = (_rate(part, values) for part in _timed_parts(system.model))
+    parts = _timed_parts(system.model)
+    rates = (_rate(part, tuple((n, values[n]) for n in sorted(part.names & values.keys()))) for part in parts)
     return sorted({rate for rate in rates if rate})
 
 
@@ -115,10 +113,12 @@ def _timed_parts(model: Model) -> tuple[Expression, ...]:
     return tuple(found)
 
 
-def _rate(expression: Expression, values: dict[str, float]) -> float | None:
-    """Absolute value of d/dt of an expression that is linear in t; None for others."""
+@lru_cache(maxsize=256)
+def _rate(expression: Expression, known: tuple[tuple[str, float], ...]) -> float | None:
+    """Absolute value of d/dt of an expression that is linear in t, for its parameters by name; None for others."""
     if "t" not in expression.names:
         return None
+    values = dict(known)
     states = {name: 0.37 for name in expression.names if name not in values}
     try:
         a, b, c = (expression.evaluate(values | states | {"t": t}) for t in (0.0, 1.0, 3.0))

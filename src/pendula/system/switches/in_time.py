@@ -197,6 +197,17 @@ def longest_step(
     It is twice the range of a quantity divided by its largest rate (two thirds of the period of a sine), rounded down
     to a power of two, so that nearly equal mechanisms get the same step.
     """
+    used = {name for expression in expressions for name in expression.names}
+    values = tuple((name, value) for name, value in names.items() if name in used)
+    return _longest_step(tuple(expressions), values, frozenset(names), span, tuple(switches))
+
+
+@lru_cache(maxsize=256)
+def _longest_step(
+    expressions: tuple[Expression, ...], values: tuple[tuple[str, float], ...], known: frozenset[str],
+    span: tuple[float, float], switches: tuple[float, ...],
+) -> float:  # fmt: skip
+    names = dict(values)
     length = span[1] - span[0]
     grid = np.linspace(*span, LOOKS + 1)
     smooth = np.ones(LOOKS, dtype=bool)
@@ -206,7 +217,7 @@ def longest_step(
         smooth[max(k - 2, 0) : k + 1] = False
     shortest = np.inf
     for expression in expressions:
-        for node in _parts(expression, frozenset(names))[1]:
+        for node in _parts(expression, known)[1]:
             f = np.asarray(_values(node, grid, names), dtype=float)
             change = np.abs(np.diff(f))[smooth]
             change = change[np.isfinite(change)]

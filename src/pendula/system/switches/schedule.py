@@ -70,10 +70,10 @@ def largest_step(system: System, vector: Array, span: tuple[float, float], break
     Args:
         breaks: times at which something switches.
     """
-    if span[0] == span[1] or not moves_by_itself(system):
+    expressions = [*loads_in_time(system.model), *motions_in_time(system.model)] if span[0] != span[1] else []
+    if not expressions:
         return float(np.inf)
     values = system.layout.parameter_values(vector)
-    expressions = [*loads_in_time(system.model), *motions_in_time(system.model)]
     return longest_step(expressions, values, (min(span), max(span)), breaks)
 
 
