@@ -105,6 +105,7 @@ FEATURES = {
     "massless body": "a body without mass moves",
     "armature": "rotors turn with a joint",
     "joint limit": "a stop at a joint",
+    "no free coordinate": "every motion is prescribed, or the joints allow none",
     "large mechanism": "more bodies, degrees of freedom or operations than the stated number",
     # coordinates
     "maximal coordinates": "the equations are in the coordinates of the bodies",

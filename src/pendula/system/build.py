@@ -58,7 +58,8 @@ def compile_system(model: Model | Equations | str, formulation: str | None = Non
         engine: "symbolic", "recursive" or "auto".
 
     Raises:
-        ModelError: a motion has no mass at any pose (names the coordinates involved), or nothing can move.
+        ModelError: a motion has no mass at any pose (names the coordinates involved).
+        NotSupported: nothing can move freely: all motions are prescribed, or this is a structure.
 
     Example:
         >>> from pendula import library
@@ -143,8 +144,9 @@ def _solves_by_bodies(system: System) -> bool:
 
 def _check_well_posed(system: System) -> None:
     """Checks a few poses; one good pose is enough, since isolated poses may be singular."""
-    if not system.layout.speeds:
-        raise ModelError([Problem("model", "joints", "nothing can move: there are no free coordinates")])
+    if not system.model.speeds:
+        why = "every motion is prescribed" if system.drives else "the joints allow no motion"
+        raise NotSupported(refusals.NOTHING_FREE, why=why)
     if isinstance(system, SymbolicSystem) and system.tree and mobility(system).by_rank and _solves_by_bodies(system):
         return
     last: PendulaError | None = None
@@ -164,7 +166,7 @@ def _fault(system: System, pose: Pose) -> PendulaError | None:
     if free.shape[1] == 0 and system.drives:
         return None  # prescribed motions move it all
     if free.shape[1] == 0:
-        return ModelError([Problem("model", "joints", "the closing joints allow no motion: this is a structure")])
+        return NotSupported(refusals.STRUCTURE)
     masses, steps = np.maximum(np.diag(M), 0.0), typical_steps(system)
     masses = np.where(masses * steps**2 > _ROUNDING * float(np.max(masses * steps**2)), masses, 0.0)
     root = np.sqrt(masses)

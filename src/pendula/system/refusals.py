@@ -36,6 +36,21 @@ GIVEN_EQUATIONS_LAW = Refusal(
     "  Try: the model itself.",
     Why.NOT_DONE,
 )
+_BESIDE = "  Try: a body on a joint of its own beside it, which moves freely: then all questions are answered."
+NOTHING_FREE = Refusal(
+    "compile/nothing-free",
+    "compile",
+    ("no free coordinate",),
+    f"nothing can move: there are no free coordinates, because {{why}}.\n{_BESIDE}",
+    Why.NOT_DONE,
+)
+STRUCTURE = Refusal(
+    "compile/structure",
+    "compile",
+    ("no free coordinate", "closed loop"),
+    f"nothing can move: the closing joints allow no motion, so this is a structure.\n{_BESIDE}",
+    Why.NOT_DONE,
+)
 NO_ACCELERATIONS = Refusal(
     "recursive/singular",
     "recursive engine",
