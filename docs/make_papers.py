@@ -85,7 +85,7 @@ def pictures(number: str, done: Computed) -> list[str]:
     links = []
     for chart in done.finding.figures[: MOST_FIGURES.get(done.part.name, 2)]:
         file = IMAGES / f"{number}-{done.part.name}-{chart.name}.png"
-        write_figure(chart_figure(chart, dpi=DPI), file)
+        write_figure(chart_figure(chart), file, dpi=DPI)
         links.append(f"![{chart.title}](../images/papers/{file.name})")
     return links
 

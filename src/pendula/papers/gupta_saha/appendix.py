@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import sympy as sp
 
@@ -20,21 +22,14 @@ from pendula.papers.gupta_saha.method import (
     shortened,
     velocity_terms,
 )
+from pendula.papers.gupta_saha.printed import H1, I33, code_h1, code_i33, mended
 from pendula.papers.judge import claim
 from pendula.papers.types import Finding, Line, Table
+from pendula.words import counted
 
-FIRST_TERM = "1250*th1d*th2d*d**2*cos(th2)*cos(th3)**2*sin(th2)"
-OTHER_TERMS = (
-    "+6666*th1d*th2d*cos(th2)*a**2*cos(th3)**2*sin(th2) + 1250*th1d*th3d*d**2*cos(th3)*sin(th3)"
-    " - 1250*th1d*th3d*d**2*cos(th2)**2*cos(th3)*sin(th3) - 6666*th1d*th3d*cos(th3)*a**2*sin(th3)"
-    " + 6666*th1d*th3d*cos(th2)**2*a**2*cos(th3)*sin(th3) + 1250*a**2*cos(th1)*th1d*th2d"
-    " + 625*cos(th2)*cos(th3)*sin(th3)*th2d**2*d**2 - 3333*cos(th2)*cos(th3)*sin(th3)*th2d**2*a**2"
-    " + 1250*th3d*th2d*sin(th2)*cos(th3)**2*d**2 + 9166*sin(th2)*th3d*th2d*a**2"
-    " - 6666*th3d*th2d*sin(th2)*cos(th3)**2*a**2 + 1250*th3d*th2d*a**2*cos(th1)*cos(th2)"
-    " + 1250*a**2*sin(th1)*sin(th2)*th1d*th3d + 1250*a**2*sin(th1)*sin(th2)*cos(th2)*th3d**2"
-)
-"""A.1 after four stages of simplification, apart from the factor m/10000 in front"""
 EXACT = 1e-10
+RATE_IN_TWO = re.compile(r"(th\d)\*d")
+"""a rate as A.1 prints it: th1*d for th1d"""
 
 
 def _states(count: int) -> Array:
@@ -60,7 +55,7 @@ def terms(states: int) -> Finding:
             count,
             _h1(h1, points),
             _cyclic(h1, right, points),
-            _i33_sign(points),
+            _i33_long(code, points),
             _i33(code, points),
             _asymmetric(points),
         ),
@@ -79,22 +74,41 @@ def _stages() -> Table:
     return Table("The corrected rod, derived in stages; each step is checked at random points", head, rows)
 
 
+def _read(text: str, states: Array) -> Array:
+    """Values of an expression of the appendix."""
+    return _values(sp.sympify(text.replace("^", "**")), states)
+
+
 def _h1(code: sp.Expr, points: Array) -> Line:
     truth = _values(code, points)
     scale = float(np.max(np.abs(truth)))
-    printed = _values(MASS / 10000 * sp.sympify(FIRST_TERM + OTHER_TERMS), points)
-    signs = _values(-MASS / 10000 * sp.sympify("-" + FIRST_TERM + OTHER_TERMS), points)
-    gap, mended = (float(np.max(np.abs(x - truth)) / scale) for x in (printed, signs))
+    with_rates = RATE_IN_TWO.sub(r"\1d", H1)
+    signed = "-" + with_rates.replace("(1250", "(-1250", 1)
+    literal, rates, signs, all_mended = (
+        float(np.max(np.abs(_read(text, points) - truth)) / scale) for text in (H1, with_rates, signed, code_h1())
+    )
+    apart, missing = len(RATE_IN_TWO.findall(H1)), code_h1().count("*d^2") - with_rates.count("*d^2")
+    lost = mended(with_rates, code_h1()).signs
     return claim(
-        "A.1, signs",
-        "h₁ = 1/10000 m (1250 th1d th2d d² cos th2 …)",
-        f"differs from the paper's own code (figure 3) by {gap:.2g} times its size; with −1/10000 in front and −1250 "
-        f"in the first term by {mended:.1g}",
-        gap < EXACT,
-        evidence={"difference from the code": gap, "with two minus signs": mended},
-        reason="two minus signs are lost, in front and in the first term (possibly by the scan)",
+        "A.1, after simplification",
+        "h₁ = 1/10000*m*(1250*th1*d*th2*d^2*cos(th2)*cos(th3)^2*sin(th2)+...)",
+        f"it holds no rates as it stands, since each th1d is printed th1*d ({apart} times), and differs from the h₁ of "
+        f"the paper's own code (figure 3) by {literal:.2g} times its size; with the rates restored by {rates:.2g}, "
+        f"with {lost} minus signs as well by {signs:.2g}, and with {missing} factors d as well by {all_mended:.1g}",
+        literal < EXACT,
+        evidence={
+            "difference from the code, as printed": literal,
+            "with rates": rates,
+            "with rates and signs": signs,
+            "all mended": all_mended,
+            "rates printed as products": apart,
+            "minus signs lost": lost,
+            "factors d lost": missing,
+        },
+        reason="letters and signs are damaged, in print or by the scan: th1*d for th1d, th3*d^2 for th3d*d^2, and a "
+        "minus is lost in front and in the first term",
         corrected="h₁ = −1/10000 m (−1250 th1d th2d d² cos th2 …), as far as the code goes",
-        effect="the printed h₁ has the wrong sign",
+        effect="the printed h₁ cannot be computed with; with its rates restored it has the wrong sign",
         severity="wrong",
     )
 
@@ -119,28 +133,33 @@ def _cyclic(code: sp.Expr, right: sp.Expr, points: Array) -> Line:
     )
 
 
-def _i33_sign(points: Array) -> Line:
-    th1, th2, _ = ANGLES
-    extra = MASS * LENGTH**2 / 4 * sp.cos(th1) * sp.sin(th2) * sp.cos(th2)
-    rest = inertia_matrix("code", PRINTED_THIRD)[2, 2] + extra
-    before, after = (
-        rest + extra,
-        -MASS
-        / 10000
-        * (2500 * LENGTH**2 * sp.cos(th1) * sp.sin(th2) * sp.cos(th2) - 5833 * LENGTH**2 - 625 * DIAMETER**2),
-    )
-    gap = float(np.max(np.abs(_values(before, points) - _values(after, points))))
-    code = float(np.max(np.abs(_values(inertia_matrix("code", PRINTED_THIRD)[2, 2], points) - _values(after, points))))
+def _i33_long(code: sp.Matrix, points: Array) -> Line:
+    found = mended(I33, code_i33())
+    truth = _values(code[2, 2], points)
+    least, full = (float(np.max(np.abs(_read(text, points) - truth))) for text in (found.least, found.full))
+    opened, closed = sum(map(I33.count, "([")), sum(map(I33.count, ")]"))
     return claim(
         "A.2, long form",
-        "i₃₃ contains + 1/4 m a² cos th1 sin th2 cos th2",
-        f"then i₃₃ before and after simplification differ by up to {gap:.3g} kg m²; with a minus, as the code has it, "
-        f"by {code:.1g}",
-        gap < 1e-3,
-        evidence={"difference of the two printed forms": gap, "difference of code and simplified form": code},
-        reason="the second term of eq. 10 is subtracted (possibly a sign lost by the scan)",
-        corrected="− 1/4 m a² cos th1 sin th2 cos th2 (and the whole term vanishes with the correct i₂)",
-        effect="the two printed forms of one entry contradict each other",
+        "i₃₃ before simplification: 1/4*m*a^2*cos(th1)^2*sin(th2)^2+...+cos(th2)^2*(1/16*m*d^2+3333/10000*m*a^2))"
+        "*cos(th2)]",
+        f"it cannot be read as it stands: {opened} brackets open and {closed} close, one of them a ] that nothing "
+        f"opened, and {counted(found.bare, 'pair')} of factors have no operator between them. With these places alone "
+        f"mended it differs from the paper's own code (figure 3) by up to {least:.2g} kg m²; with {found.signs} minus "
+        f"signs restored in all by {full:.1g}",
+        least < EXACT,
+        evidence={
+            "brackets that open": opened,
+            "brackets that close": closed,
+            "factors without an operator": found.bare,
+            "brackets to put in or take out": found.brackets,
+            "minus signs lost": found.signs,
+            "difference, readable": least,
+            "difference, all mended": full,
+        },
+        reason=f"{found.signs} minus signs and {found.brackets} brackets are damaged, in print or by the scan; one of "
+        "the signs is that of 1/4 m a² cos th1 sin th2 cos th2, which eq. 10 subtracts",
+        corrected="the text that the code gives (and its terms in cos th1 vanish with the correct i₂)",
+        effect="the expression cannot be used; the short form below is the one that the code gives",
         severity="wrong",
     )
 
@@ -201,7 +220,7 @@ def _counts(code: sp.Matrix, right: sp.Matrix) -> tuple[Table, Line]:
         raw, middle = (velocity_terms(x)[0] for x in (inertia, shorter))
         counts = [_multiplied_out(raw), _multiplied_out(middle), _multiplied_out(shortened(middle))]
         rows.append((name, counts[0], counts[1], counts[2]))
-    printed = len(sp.Add.make_args(sp.expand(sp.sympify(FIRST_TERM + OTHER_TERMS))))
+    printed = len(sp.Add.make_args(sp.expand(sp.sympify(code_h1().replace("^", "**")))))
     rows.append(("printed in A.1", None, None, printed))
     first, last = int(rows[0][1] or 0), rows[0][3]
     head = ("Derivation", "Before", "Inertia matrix simplified (stages 1-3)", "h simplified (stage 4)")

@@ -6,7 +6,7 @@ import numpy as np
 
 from pendula.papers.judge import claim
 from pendula.papers.tataru.equality import words
-from pendula.papers.tataru.method import Array, cross, data, matrices
+from pendula.papers.tataru.method import Array, cross, data, matrices, turn
 from pendula.papers.types import Finding, Line
 
 ROUNDING = 1e-12
@@ -20,6 +20,7 @@ def sizes(angles: list[float], rates: list[float]) -> Finding:
     consistent = float(np.max(np.abs(one.extended @ v - one.A @ one.rates)))
     rows = f"row 6 = {words(one.A[5])}, row 12 = {words(one.A[11])}"
     lines = (
+        _introduction(one.L),
         claim(
             "eqs. 33-36, 57",
             "L_τᵀ L_λᵀ = 0, and v = L_τ q'",
@@ -33,6 +34,7 @@ def sizes(angles: list[float], rates: list[float]) -> Finding:
             "lower right block R_i³³",
             "[R_1³³, 0]: the index is 1, and a zero column belongs beside it",
         ),
+        _between_hinges(angles, rates),
         claim(
             "eqs. 30-32",
             "A₁ and A₂ are marked 2 × 5",
@@ -50,6 +52,57 @@ def sizes(angles: list[float], rates: list[float]) -> Finding:
         _relation_55(one.tau, one.L),
     )
     return Finding(lines=lines)
+
+
+def _introduction(L: Array) -> Line:
+    """Whom the hinge O2 joins, by the rows of the constraint matrix that belong to it."""
+    speeds, hinge = L.shape[1], L[5:]
+    free = speeds - int(np.linalg.matrix_rank(L))
+    alone = speeds - int(np.linalg.matrix_rank(L[:5]))  # a body hinged to itself is not constrained
+    reach = [int(np.linalg.matrix_rank(hinge[:, 6 * k : 6 * k + 6])) for k in range(2)]
+    return claim(
+        "1, introduction",
+        "body 2 is connected with body 2 by the hinge O₂",
+        f"a hinge of a body with itself constrains nothing and would leave {alone} degrees of freedom; the rows of "
+        f"O₂ in eqs. 21 and 22 have rank {reach[0]} in the speeds of body 1 and {reach[1]} in those of body 2, and "
+        f"leave the {free} of the title",
+        alone == free,
+        evidence={
+            "degrees of freedom as printed": alone,
+            "degrees of freedom": free,
+            "rank in body 1": reach[0],
+            "rank in body 2": reach[1],
+        },
+        reason="a slip of the pen: the hinge joins body 1 with body 2",
+        corrected="body 1 is connected with body 2 by the hinge O₂",
+        severity="harmless",
+    )
+
+
+def _between_hinges(angles: list[float], rates: list[float]) -> Line:
+    """Readings of [O1O2], which no equation defines, by the velocity of O2 that they give."""
+    p = data()
+    l, w = p["l1"], np.array([0.0, 0.0, rates[0]])
+    h = 1e-6
+    before, after = (turn(angles[0] + k * h * rates[0]) @ np.array([l, 0.0, 0.0]) for k in (-1, 1))
+    true = (after - before) / (2 * h)
+    readings = {"like [r_i]": cross(l, 0.0, 0.0), "with the opposite sign": cross(-l, 0.0, 0.0)}
+    off = {name: float(np.linalg.norm(turn(angles[0]) @ M.T @ w - true)) for name, M in readings.items()}
+    column = np.array([[l], [0.0], [0.0]]).T
+    return claim(
+        "eqs. 21, 28, 40",
+        "[O₁O₂] is used and never defined",
+        f"as a column its transpose is {column.shape[0]} × {column.shape[1]} and R_1 · [O₁O₂]ᵀ does not exist; as a "
+        "matrix like [r_i] of eq. 12, with the distance O₁O₂, it gives the velocity of O₂ to "
+        f"{off['like [r_i]']:.1g} m/s, with the opposite sign it is off by {off['with the opposite sign']:.3g} m/s",
+        column.shape[0] == 3,
+        evidence={f"error of the velocity [m/s], {name}": x for name, x in off.items()}
+        | {"rows of the transposed column": column.shape[0]},
+        reason="the matrix is neither stated nor in the list of symbols",
+        corrected="[O₁O₂] = [[0, 0, 0], [0, 0, −O₁O₂], [0, O₁O₂, 0]]",
+        effect="the constraint of the second hinge cannot be written down without a guess",
+        severity="incomplete",
+    )
 
 
 def _equation_22(angles: list[float], rates: list[float]) -> Line:

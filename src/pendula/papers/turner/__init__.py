@@ -4,6 +4,7 @@ from pendula.papers.turner.chains import damped, inverted, upright, weightless
 from pendula.papers.turner.charts import one_link, three_links
 from pendula.papers.turner.derivations import inertia, maximal, minimal
 from pendula.papers.turner.divergence import divergence
+from pendula.papers.turner.ends import driven, total_energy
 from pendula.papers.turner.energy import rope, spread
 from pendula.papers.turner.linkages import pulled, pumpjack, shaken, stretched
 from pendula.papers.turner.modes import normal_modes, small_angles
@@ -17,6 +18,13 @@ PARTS = (
     Part("inertia", "Inertia of a link (eqs. 1-5)", inertia, {"mass": 1.3, "length": 0.9, "com": 0.25}),
     Part("minimal", "Lagrange and Newton-Euler (eqs. 6-31)", minimal, STATE),
     Part("maximal", "Differential algebraic equations (eqs. 32-54)", maximal, STATE | {"bars": 6}),
+    Part(
+        "driven",
+        "A moving base and a moving end (eqs. 47-49, 55-57)",
+        driven,
+        {"size": 0.2, "rate": 4.0, "direction": 0.7, "duration": 2.0, "bars": 6},
+    ),
+    Part("total_energy", "Total energy (eq. 60)", total_energy, {"states": 20, "duration": 5.0}),
     Part("rope", "Energy of 100 links (figure 6)", rope, {"links": 100, "duration": 10.0, "tol": 1e-8}),
     Part(
         "nominal",
@@ -43,7 +51,14 @@ PARTS = (
         "beats",
         "Beats and how they depend on the drive (section 5.3)",
         beats,
-        {"links": 50, "mode": 5, "amplitudes": [1e-4, 1e-3, 1e-2, 5e-2], "duration": 500.0},
+        {
+            "links": 50,
+            "mode": 5,
+            "amplitudes": [1e-4, 1e-3, 1e-2, 5e-2],
+            "duration": 500.0,
+            "strong": [0.01, 0.05, 0.1, 0.2],
+            "chaos": 240.0,
+        },
     ),
     Part(
         "divergence",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,14 @@ def links_of(model: pendula.Model) -> tuple[Array, Array, Array, Array]:
 
 
 def dae(
-    model: pendula.Model, q: Array, w: Array, printed: Collection[str] = (), *, closed: bool = False
+    model: pendula.Model,
+    q: Array,
+    w: Array,
+    printed: Collection[str] = (),
+    *,
+    closed: bool = False,
+    base: Sequence[float] = (0.0, 0.0),
+    end: Sequence[float] = (0.0, 0.0),
 ) -> tuple[Array, Array]:
     """Matrix and right-hand side of equation 33, or of equation 50 for a linkage, at one state.
 
@@ -35,8 +43,9 @@ def dae(
     Args:
         model: a chain or linkage of the library.
         q, w: absolute angles and their rates.
-        printed: equations taken as printed: "38", "40", "45", "46".
-        closed: whether the end of the last link is fixed to the ground.
+        printed: equations taken as printed: "38" with F_g = −m g and "38 size" with F_g = m g, "40", "45", "46", "57".
+        closed: whether the end of the last link is held.
+        base, end: accelerations x'', y'' of the base, and of the end of the last link if it is held.
     """
     n, p = len(q), model.parameter_values
     m, l, d, J = links_of(model)
@@ -53,7 +62,8 @@ def dae(
             if i < n - 1 or closed:
                 A[2 * i + axis, down + axis] = 1.0
         weight = -m[i] * p["g"]
-        b[2 * i + 1] = -weight if "38" in printed and i == n - 1 else weight
+        upward = ("38 size" in printed and i < n - 1) or ("38" in printed and i == n - 1)
+        b[2 * i + 1] = -weight if upward else weight
         # eq. 45: arms from G to the upper and lower elbow, or absolute positions of the elbows
         upper, lower = -d[i] * r_hat[i], (l[i] - d[i]) * r_hat[i]
         if "45" in printed:
@@ -62,19 +72,26 @@ def dae(
         A[turn, up], A[turn, up + 1] = upper[1], -upper[0]
         if i < n - 1 or closed:
             A[turn, down], A[turn, down + 1] = -lower[1], lower[0]
-        _constraint(A, b, i, place, turn, (l, d, r_hat, t_hat, w), printed)
-    for axis in range(2 if closed else 0):  # last row of eq. 54: the end of the last link does not accelerate
+        _constraint(A, b, i, place, turn, (l, d, r_hat, t_hat, w), printed, base)
+    for axis in range(2 if closed else 0):  # last row of eqs. 54 and 57: the end of the last link
         arm = l[-1] - d[-1]
         A[5 * n + axis, 2 * n - 2 + axis] = 1.0
         A[5 * n + axis, 3 * n - 1] = arm * t_hat[-1, axis]
-        b[5 * n + axis] = arm * w[-1] ** 2 * r_hat[-1, axis]
+        b[5 * n + axis] = arm * w[-1] ** 2 * r_hat[-1, axis] + end[axis]
     return A, b
 
 
 def _constraint(
-    A: Array, b: Array, i: int, place: slice, turn: int, links: tuple[Array, ...], printed: Collection[str]
+    A: Array,
+    b: Array,
+    i: int,
+    place: slice,
+    turn: int,
+    links: tuple[Array, ...],
+    printed: Collection[str],
+    base: Sequence[float],
 ) -> None:
-    """Equations 40 and 46: the upper elbow of link i moves with the lower elbow of link i - 1, or is fixed."""
+    """Equations 40, 46 and 49: the upper elbow of link i moves with the lower elbow of link i - 1, or with the base."""
     l, d, r_hat, t_hat, w = links
     n = len(w)
     sign = -1.0 if "40" in printed else 1.0
@@ -84,19 +101,19 @@ def _constraint(
         A[row, turn] = -d[i] * t_hat[i, axis]
         b[row] = -d[i] * w[i] ** 2 * r_hat[i, axis]
         if i == 0:
+            b[row] += base[axis]
             continue
-        other = i if "46" in printed else i - 1
+        same_link = "46" in printed or ("57" in printed and i == n - 1)
+        other = i if same_link else i - 1
         arm = sign * (l[other] - d[other])
         A[row, 2 * other + axis] -= 1.0
         A[row, 2 * n + other] -= arm * t_hat[other, axis]
         b[row] -= arm * w[other] ** 2 * r_hat[other, axis]
 
 
-def angular(
-    model: pendula.Model, q: Array, w: Array, printed: Collection[str] = (), *, closed: bool = False
-) -> tuple[Array, int]:
+def angular(model: pendula.Model, q: Array, w: Array, printed: Collection[str] = (), **more: Any) -> tuple[Array, int]:
     """Angular accelerations of the method, and the rank of its matrix; zeros if it is singular."""
-    A, b = dae(model, q, w, printed, closed=closed)
+    A, b = dae(model, q, w, printed, **more)
     rank = int(np.linalg.matrix_rank(A))
     if rank < len(A):
         return np.zeros(len(q)), rank

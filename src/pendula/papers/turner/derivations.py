@@ -125,6 +125,7 @@ def minimal(angles: list[float], rates: list[float]) -> Finding:
                 effect="wrong for links of unequal mass, invisible for equal ones",
                 severity="wrong",
             ),
+            _sides(model, angles, rates),
             same_equations(
                 "eqs. 28, 29",
                 "Σ_i Σ_{j=1..i}, with I_i θ_i''",
@@ -187,6 +188,46 @@ def _equation_14(model: pendula.Model, angles: list[float], rates: list[float]) 
     )
 
 
+def _sides(model: pendula.Model, angles: list[float], rates: list[float]) -> Line:
+    """Which side of equation 27 is which: torques know the weight, changes of angular momentum the accelerations."""
+    q, w, p = np.array(angles), np.array(rates), model.parameter_values
+    m, l, d, J = (np.array([p[f"{name}{i}"] for i in (1, 2, 3)]) for name in "mldJ")
+    r_hat, t_hat = np.stack([np.sin(q), -np.cos(q)], axis=1), np.stack([np.cos(q), np.sin(q)], axis=1)
+
+    def sums(points: np.ndarray) -> np.ndarray:
+        """Positions, or accelerations, of the mass centres: l times those of the links above, d times the own."""
+        return np.asarray([(l[:i, None] * points[:i]).sum(axis=0) + d[i] * points[i] for i in range(3)])
+
+    def sides(g: float, turning: np.ndarray) -> tuple[float, float]:
+        """Both sides of equation 27 for the whole chain about its base, without friction: eqs. 28, 29, corrected."""
+        r, a = sums(r_hat), sums(turning[:, None] * t_hat - (w**2)[:, None] * r_hat)
+        change = (m * (r[:, 0] * a[:, 1] - r[:, 1] * a[:, 0])).sum() + (J * turning).sum()
+        return float(-(m * g * r[:, 0]).sum()), float(change)
+
+    system = pendula.compile_system(model)
+    truth = np.asarray(system.accelerations(q, w))
+    torques, change = sides(p["g"], truth)
+    by_weight = [x - y for x, y in zip(sides(2 * p["g"], truth), (torques, change), strict=True)]
+    return claim(
+        "text before eqs. 28 and 29",
+        "the right-hand side of eq. 27, Σ M_E = d/dt H_E, is the sum of torques, the left-hand side the change of "
+        "angular momentum",
+        f"both are {torques:.6g} N m on the motion (apart by {abs(torques - change):.1g}); with twice the gravity, at "
+        f"the same state and accelerations, the left side changes by {by_weight[0]:.4g} N m and the right side by "
+        f"{by_weight[1]:.1g}: the torques are on the left",
+        by_weight[0] == 0,
+        evidence={
+            "left side [N m]": torques,
+            "right side [N m]": change,
+            "left side, by gravity": by_weight[0],
+            "right side, by gravity": by_weight[1],
+        },
+        reason="the sides are exchanged",
+        corrected="the left-hand side is the sum of torques, the right-hand side the change of angular momentum",
+        severity="harmless",
+    )
+
+
 def maximal(angles: list[float], rates: list[float], bars: int) -> Finding:
     """The DAE method (eqs. 32-46) at one state, and the count of its equations for a linkage."""
     model = three_links()
@@ -205,13 +246,8 @@ def maximal(angles: list[float], rates: list[float], bars: int) -> Finding:
             evidence={"largest difference": gap} | {f"theta{i + 1}''": x for i, x in enumerate(truth)},
         )
     ]
+    lines.append(_equation_38(model, q, w, truth))
     for equation, says, reason, corrected in (
-        (
-            "38",
-            "+F_g for i < n, −F_g for i = n",
-            "the weight acts the same way on every link (as in eq. 52)",
-            "−m_i g in both cases",
-        ),
         (
             "40",
             "a(E_i) = a(G_i) − a(G_iE_i)",
@@ -252,6 +288,28 @@ def _as_printed(
         reason=reason,
         corrected=corrected,
         effect=f"accelerations wrong by up to {gap:.3g} rad/s²",
+        severity="wrong",
+    )
+
+
+def _equation_38(model: pendula.Model, q: np.ndarray, w: np.ndarray, truth: np.ndarray) -> Line:
+    """The signs of equation 38 under both readings of F_g: as a component (eqs. 24, 35) and as a size (eq. 52)."""
+    component, size = (angular(model, q, w, (reading,))[0] for reading in ("38", "38 size"))
+    gaps = [float(np.max(np.abs(found - truth))) for found in (component, size)]
+    shown = [", ".join(f"{x:.4g}" for x in found) for found in (truth, component, size)]
+    return claim(
+        "eq. 38",
+        "+F_g for i < n, −F_g for i = n",
+        f"accelerations [{shown[1]}] if F_g = −m g, a component as in eqs. 24 and 35, [{shown[2]}] if F_g = m g, a "
+        f"size as in eq. 52, instead of [{shown[0]}] rad/s²",
+        min(gaps) < EXACT,
+        evidence={"largest difference, F_g = -m g [rad/s^2]": gaps[0], "largest difference, F_g = m g": gaps[1]}
+        | {f"theta{i + 1}'', F_g = -m g": x for i, x in enumerate(component)}
+        | {f"theta{i + 1}'', F_g = m g": x for i, x in enumerate(size)},
+        reason="the weight acts the same way on every link: the first reading lifts the last link, the second all "
+        "others",
+        corrected="−m_i g in both cases: +F_g with F_g = −m g (eq. 35), or −F_g with F_g = m g (eq. 52)",
+        effect=f"accelerations wrong by up to {gaps[0]:.3g} or {gaps[1]:.3g} rad/s²",
         severity="wrong",
     )
 

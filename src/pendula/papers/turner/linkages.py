@@ -24,7 +24,7 @@ def pumpjack(drive: float, duration: float) -> Finding:
     rows = ", ".join(f"{name} {x:.4g} N" for name, x in peaks.items())
     rates = run["crank_dot"]
     lines = (
-        _driving(drive),
+        *_driving(drive),
         chosen(
             "5.4, 4-bar pumpjack",
             "the crank moves in a circle if driven; over long times the system is noticeably accelerated",
@@ -46,23 +46,42 @@ def pumpjack(drive: float, duration: float) -> Finding:
     return Finding(lines=lines, figures=(chart,), animations=(animation(run, "pumpjack", "Pump jack under drive"),))
 
 
-def _driving(mu: float) -> Line:
-    """Power of the force of equation 58 on a link that turns, and of the torque in equation 59."""
+def _driving(mu: float) -> tuple[Line, Line]:
+    """Power of the force of equation 58 on a link that turns, and of the torque in equation 59, for every index i."""
     rate, arm = 2.0, 1.0
     force = -mu * rate  # along the direction in which the point moves
     power = force * arm * rate
     torque = -arm * force  # eq. 59: -r x F
-    return claim(
-        "eq. 58",
-        "driving force F_d = −μ_d θ' θ̂",
-        f"its power at θ' = {rate:g} rad/s is {power:.3g} W: it brakes; only the second minus in eq. 59 (r_T is not "
-        f"defined) turns it into a torque of {torque:+.3g} N m",
-        power > 0,
-        evidence={"power [W]": power, "torque of eq. 59 [N m]": torque},
-        reason="a force against the velocity is friction (eq. 25 has the same form)",
-        corrected="F_d = +μ_d θ' θ̂, with + r_T × F_d in eq. 59",
-        effect="a brake instead of a drive, with the usual moment r × F",
-        severity="incomplete",
+    angles, rates = np.array([0.9, -0.5, 1.7]), np.array([1.2, -2.0, 0.7])
+    torques = mu * arm * rates * np.cos(angles - angles[0])  # of eq. 59, by the rate and direction of link i
+    powers = torques * rates[0]
+    braking = ", ".join(f"{x:+.3g} W for i = {i}" for i, x in enumerate(powers, 1))
+    return (
+        claim(
+            "eq. 58",
+            "driving force F_d = −μ_d θ_i' θ̂_i",
+            f"its power at θ' = {rate:g} rad/s is {power:.3g} W: it brakes; only the second minus in eq. 59 turns it "
+            f"into a torque of {torque:+.3g} N m, if r_T1, which is not defined, points from the base to where the "
+            "force acts",
+            power > 0,
+            evidence={"power [W]": power, "torque of eq. 59 [N m]": torque},
+            reason="a force against the velocity is friction (eq. 25 has the same form)",
+            corrected="F_d = +μ_d θ_1' θ̂_1, with + r_T × F_d in eq. 59",
+            effect="a brake instead of a drive, with the usual moment r × F",
+            severity="incomplete",
+        ),
+        claim(
+            "eq. 58, index",
+            "the force on the first link is given by θ_i' and θ̂_i",
+            "power of the torque of eq. 59 on the first link, at θ = [0.9, −0.5, 1.7] rad and θ' = [1.2, −2, 0.7] "
+            f"rad/s: {braking}; only that for i = 1, μ_d θ_1'², is positive at every state",
+            bool(np.allclose(powers, powers[0])),
+            evidence={f"power, i = {i} [W]": x for i, x in enumerate(powers, 1)},
+            reason="the force acts on the first link alone, so it must follow its rate and direction",
+            corrected="θ_1' and θ̂_1",
+            effect="which link the drive follows is left open; another than the first may brake it",
+            severity="incomplete",
+        ),
     )
 
 

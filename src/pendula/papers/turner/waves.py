@@ -221,8 +221,16 @@ def _shape_chart(shapes: list[Curve], durations: list[float]) -> Chart:
     )
 
 
-def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Finding:
-    """The period of beats over the amplitude of the drive, against |omega_n - omega_d|; and drives at omega_n."""
+def beats(
+    links: int, mode: int, amplitudes: list[float], duration: float, strong: list[float], chaos: float
+) -> Finding:
+    """The period of beats over the amplitude of the drive, against |omega_n - omega_d|; and drives at omega_n.
+
+    Args:
+        links, mode: of the chain, and the standing wave that is driven.
+        amplitudes, duration: of the runs whose beats are measured.
+        strong, chaos: amplitudes and duration of the runs at omega_n whose Lyapunov exponents are computed.
+    """
     own = float(pendula.modes(pendula.library.chain(links=links, start=0), {}).frequencies[mode - 1])
     rope = float(jn_zeros(0, mode)[-1] / 2 * np.sqrt(9.81 / links))
     rule = 2 * np.pi / abs(own - rope)
@@ -240,23 +248,10 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
             style: Style = "line" if name == "rope" else "dashed"
             curves.append(curve(label, t, size / alpha, style=style, color=amplitudes.index(alpha)))
     words = ", ".join(f"{beat:.4g} s at α = {alpha:g} m" for alpha, beat in found["rope"].items())
-    resonant = ", ".join(f"{beat:.4g} s at α = {alpha:g} m" for alpha, beat in found["own"].items())
     smallest, largest = amplitudes[0], max(found["rope"])
     lines = (
         _rule(rule, found["rope"], smallest, largest, words, mode),
-        claim(
-            "5.3, resonance",
-            "driven at ω_d = ω_n the beat would disappear, and the waves would grow until the system becomes chaotic",
-            f"mode {mode} driven at its own {own:.6g} rad/s still beats: {resonant or 'no beat found'}",
-            not found["own"],
-            evidence={f"beat at alpha = {alpha:g} [s]": beat for alpha, beat in found["own"].items()}
-            | {"omega_n [rad/s]": own},
-            reason="the frequency changes with the amplitude, so a growing wave leaves resonance",
-            corrected="at ω_n the waves grow at first, then beat with a period that depends on the amplitude of the "
-            "drive",
-            effect="drives at resonance would be expected to break the chain, and they do not",
-            severity="wrong",
-        ),
+        _resonance(links, mode, own, found["own"], strong, chaos),
     )
     chart = Chart(
         "beats",
@@ -268,6 +263,43 @@ def beats(links: int, mode: int, amplitudes: list[float], duration: float) -> Fi
         note="Full lines: driven at the frequency of the rope. Dashed: driven at that of the chain itself.",
     )
     return Finding(lines=lines, figures=(chart,))
+
+
+def _resonance(
+    links: int, mode: int, own: float, beating: dict[float, float], strong: list[float], duration: float
+) -> Line:
+    """Drives at the chain's own frequency, from weak to strong ones: beats, or chaos."""
+    exponents = {
+        alpha: pendula.chaos.lyapunov(
+            pendula.library.driven_chain(links=links, mode=mode, amplitude=alpha, rate=own), duration
+        )
+        for alpha in strong
+    }
+    weak = ", ".join(f"{beat:.4g} s at α = {alpha:g} m" for alpha, beat in beating.items())
+    rates = ", ".join(
+        f"{x.exponent:.2g} ± {x.spread:.1g} at α = {alpha:g} m" + ("" if x.grows else " (indistinguishable from zero)")
+        for alpha, x in exponents.items()
+    )
+    chaotic = [alpha for alpha, x in exponents.items() if x.grows]
+    regular = [alpha for alpha, x in exponents.items() if not x.grows]
+    limit = f"; it sets in between α = {max(regular):g} and {min(chaotic):g} m" if regular and chaotic else ""
+    return claim(
+        "5.3, resonance",
+        "driven at ω_d = ω_n the beat would disappear, and the waves would grow until the system becomes chaotic",
+        f"mode {mode} driven at its own {own:.6g} rad/s: beats of {weak or 'no length'}; largest Lyapunov exponents "
+        f"over {duration:g} s [1/s]: {rates}",
+        not beating and not regular,
+        evidence={f"beat at alpha = {alpha:g} [s]": beat for alpha, beat in beating.items()}
+        | {f"exponent at alpha = {alpha:g} [1/s]": x.exponent for alpha, x in exponents.items()}
+        | {f"its spread at alpha = {alpha:g} [1/s]": x.spread for alpha, x in exponents.items()}
+        | {"omega_n [rad/s]": own},
+        reason="the frequency changes with the amplitude, so a growing wave leaves resonance; whether it becomes "
+        "chaotic before depends on the drive",
+        corrected="a weak drive at ω_n beats, with a period that depends on its amplitude; a strong one ends in "
+        f"chaos{limit}",
+        effect="a weakly driven chain would be expected to become chaotic",
+        severity="incomplete",
+    )
 
 
 def _rule(rule: float, found: dict[float, float], smallest: float, largest: float, words: str, mode: int) -> Line:
