@@ -89,6 +89,36 @@ def test_fit_reads_a_file_and_writes_the_model(pendula):
     assert 'no parameter "length"' in wrong.err
 
 
+def test_fit_names_structure_in_residuals(pendula):
+    """A rod with friction, fitted by one without."""
+    rubbing = library.library.chain(links=1, length=0.83, friction=0.05, start=1.0)
+    run = library.simulate(rubbing, 6, samples=121)
+    noise = np.random.default_rng(1).normal(0, 0.005, 121)
+    rows = ["t,theta", *(f"{t},{x}" for t, x in zip(run.t, run["theta1"] + noise, strict=True))]
+    Path("swing.csv").write_text("\n".join(rows))
+    command = ["fit", "pendulum", "swing.csv", "--parameters", "l", "-p", "l=0.8", "--start", "theta=1"]
+    found = pendula(*command)
+    assert found.code == 0, found.err
+    assert "the residuals are not independent of each other: theta of swing.csv has" in " ".join(found.out.split())
+    assert "95 % from" not in found.out
+    assert json.loads(pendula(*command, "--json").out)["intervals_95"] is None
+
+
+def test_no_model_is_written_from_a_fit_that_did_not_converge(pendula, monkeypatch):
+    monkeypatch.setitem(library.fit.__kwdefaults__, "max_iterations", 2)
+    run = library.simulate("pendulum", 4, samples=81, parameters={"l": 1.4}, initial_state={"theta": 0.8})
+    Path("swing.csv").write_text(
+        "\n".join(["t,theta", *(f"{t},{x}" for t, x in zip(run.t, run["theta"], strict=True))])
+    )
+    Path("fitted.toml").write_text("kept")
+    command = ["fit", "pendulum", "swing.csv", "--parameters", "l,m", "--guess", "l=3", "-o", "fitted.toml"]
+    found = pendula(*command)
+    assert found.code == 1
+    assert Path("fitted.toml").read_text() == "kept"
+    assert "fitted.toml is not written: the search did not converge" in " ".join(found.out.split())
+    assert "last tried" in found.out
+
+
 def test_margins_are_printed_drawn_and_given_as_data(pendula):
     weights = ["--q", "x=1", "--q", "theta=10", "--r", "F=0.1"]
     shown = pendula(*UPRIGHT, *weights, "--margins", "loop.png")

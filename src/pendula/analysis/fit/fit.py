@@ -14,6 +14,7 @@ from pendula.analysis.fit.identify import identify
 from pendula.analysis.fit.motion import Experiment, Unknown, by_experiment
 from pendula.analysis.fit.outputs import known_outputs
 from pendula.analysis.fit.result import Fit, FitSeries
+from pendula.analysis.fit.structure import RESOLVED, structures
 from pendula.arguments import available, read_count, read_name_or_names, read_names, read_number, read_table, shortly
 from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.model.checks.parameter_units import input_units, parameter_units
@@ -57,7 +58,8 @@ def fit(
     """Parameters and initial values for which the motion fits measurements best, by least squares.
 
     The motion and its derivatives with respect to the unknown values are integrated together (variational equations),
-    so that SciPy's ``least_squares`` gets an exact Jacobian. Confidence intervals are those of the linearized problem.
+    so that SciPy's ``least_squares`` gets an exact Jacobian. Confidence intervals are those of the linearized problem,
+    for a model that is right and noise that is independent from sample to sample; the residuals are tested for both.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -327,11 +329,14 @@ class _Problem:
         proper = np.abs(values) > NEAR_ZERO * self.scales
         size = np.where(proper, np.abs(values), self.scales)
         relative = [u.experiment is None and bool(some) for u, some in zip(self.unknowns, proper, strict=True)]
+        effects = np.linalg.norm(J / self.scales * size, axis=0)
+        if proper.any():  # a value near zero must not hide the effects of all others
+            size = size * np.where(proper, 1.0, np.minimum(1.0, effects[proper].max() / np.maximum(effects, 1e-300)))
         known = identify(J / self.scales * size, self.names, relative)
         dof = self.count - len(self.names)
         scatter = 1.0 if self.sigma is not None else float(r @ r) / dof
         covariance = _covariance(J / self.scales * size, known.free) * scatter * np.outer(size, size)
-        series = []
+        series, floors = [], []
         for residual, setup in zip(found[0], self.setups, strict=True):
             for at, name in enumerate(setup.columns):
                 some = setup.measured[:, at]
@@ -340,6 +345,7 @@ class _Problem:
                     FitSeries(setup.data.source, name, setup.system.layout.units.get(name, _length(self.system, name)),
                               setup.data.t[some], measured, measured + residual[some, at])
                 )  # fmt: skip
+                floors.append(RESOLVED * setup.tol * (1.0 + float(np.abs(measured).max(initial=0.0))))
         width = 1e-6 * np.maximum(np.abs(values), self.scales)
         bound = [
             n
@@ -354,6 +360,7 @@ class _Problem:
             unknowns=tuple((u.of, u.experiment) for u in self.unknowns), system=self.system,
             left_out=tuple(dict.fromkeys(name for one in self.setups for name in one.data.left_out)),
             begins=tuple(float(one.data.t[0]) for one in self.setups),
+            structure=structures([(s.source, s.name, s.residuals, x) for s, x in zip(series, floors, strict=True)]),
         )  # fmt: skip
 
 

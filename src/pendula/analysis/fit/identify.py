@@ -12,7 +12,9 @@ from pendula.system.layout import Array
 UNDETERMINED = 1e-7
 """singular values of the scaled Jacobian below this part of the largest determine nothing"""
 SMALL = 0.02
-"""entries of a direction below this are zero in words"""
+"""entries of a direction below this are zero in words, unless their effect is felt"""
+FELT = 1e-6
+"""effects along a direction below this part of the largest are rounding"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,8 @@ def identify(J: Array, names: Sequence[str], relative: Sequence[bool]) -> Identi
     full[: s.size] = s
     count = int((full <= UNDETERMINED * max(float(full[0]), 1e-300)).sum())
     free = rows[len(names) - count :] if count else np.zeros((0, len(names)))
-    return Identified(full, free, tuple(_sentences(_sparse(free), names, relative)))
+    effects = np.linalg.norm(J, axis=0)
+    return Identified(full, free, tuple(_sentences(_sparse(free), effects, names, relative)))
 
 
 def _sparse(free: Array) -> Array:
@@ -58,11 +61,15 @@ def _sparse(free: Array) -> Array:
     return rows
 
 
-def _sentences(rows: Array, names: Sequence[str], relative: Sequence[bool]) -> list[str]:
+def _sentences(rows: Array, effects: Array, names: Sequence[str], relative: Sequence[bool]) -> list[str]:
+    """Each direction in words; ``effects`` are those of each value alone, which cancel along the direction."""
     found = []
     for row in rows:
-        row = np.where(np.abs(row) < SMALL * np.abs(row).max(), 0.0, row)
-        some = [k for k in range(len(names)) if row[k]]
+        parts = np.abs(row) * effects
+        if parts.max() <= UNDETERMINED * effects.max():
+            parts = np.where(np.abs(row) >= SMALL * np.abs(row).max(), 1.0, 0.0)  # values without effect alone
+        shown = (np.abs(row) >= SMALL * np.abs(row).max()) | (parts >= FELT * parts.max())
+        some = np.flatnonzero(shown & (parts > 0)).tolist()
         if len(some) == 1:
             found.append(f"{names[some[0]]} has no effect on what was measured")
         elif len(some) == 2 and relative[some[0]] and relative[some[1]]:

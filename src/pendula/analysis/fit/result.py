@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from pendula.errors import UsageError
+from pendula.analysis.fit.structure import Structure
+from pendula.errors import ComputationError, UsageError
 from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.system.layout import Array
 from pendula.system.system import System
-from pendula.words import counted, readable, some
+from pendula.words import counted, picked, readable, some
 
+STRUCTURE = "source name runs expected_runs runs_p autocorrelation autocorrelation_p structured"
 CORRELATED = 0.95
 """correlations above this are mentioned"""
 
@@ -70,6 +72,7 @@ class Fit:
         at_bounds: values that ended at a bound, whose intervals mean little.
         left_out: columns of a saved run that its states determine, such as energies; they were not fitted.
         begins: first time of every experiment, at which its motion starts.
+        structure: tests of the residuals of every column in every experiment.
 
     Example:
         >>> import pendula
@@ -98,6 +101,7 @@ class Fit:
     system: System
     left_out: tuple[str, ...] = ()
     begins: tuple[float, ...] = ()
+    structure: tuple[Structure, ...] = ()
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -113,11 +117,16 @@ class Fit:
         return float(np.sqrt(self.covariance[k, k]))
 
     def interval(self, name: str, confidence: float = 0.95) -> tuple[float, float]:
-        """Confidence interval of a value; infinite if the data do not determine it."""
+        """Confidence interval of a value, if :attr:`independent`; infinite if the data do not determine it.
+
+        A search that did not converge has found no value, so the interval is infinite as well.
+        """
         from scipy.stats import norm, t  # slow to load
 
         if not 0 < confidence < 1:
             raise UsageError(f"confidence must lie between 0 and 1, found {confidence!r}")
+        if not self.converged:
+            return -np.inf, np.inf
         part = 0.5 + confidence / 2
         factor = float(norm.ppf(part) if self.known_noise else t.ppf(part, self.degrees_of_freedom))
         return self[name] - factor * self.error(name), self[name] + factor * self.error(name)
@@ -137,8 +146,22 @@ class Fit:
         return self.converged and not self.identifiability
 
     @property
+    def independent(self) -> bool:
+        """Whether the residuals look independent of each other, which the intervals take for granted."""
+        return not any(one.structured for one in self.structure)
+
+    @property
     def model(self) -> Model:
-        """The model with the fitted parameters, and initial values if there was one experiment."""
+        """The model with the fitted parameters, and initial values if there was one experiment.
+
+        Raises:
+            ComputationError: the search did not converge, so there are no fitted values.
+        """
+        if not self.converged:
+            raise ComputationError(
+                f"there is no fitted model: the search did not converge ({self.message.rstrip('.')}).\n"
+                "  Try: a closer guess, a shorter part of the data, or fewer values at once."
+            )
         model = self.system.model.as_written
         fitted = dict(zip(self.unknowns, self.values.tolist(), strict=True))
         model = model.with_parameters({name: x for (name, k), x in fitted.items() if k is None})
@@ -151,7 +174,17 @@ class Fit:
     def remarks(self) -> tuple[str, ...]:
         """What a reader should know: what is not determined, strong correlations, bounds, noise that does not fit."""
         found = [] if self.converged else [f"the search did not converge: {self.message}"]
-        found += self.identifiability
+        where = "" if self.converged and not self.at_bounds else "at the values above, "
+        found += [where + text for text in self.identifiability]
+        structured = [one for one in self.structure if one.structured and self.converged]
+        if structured:
+            worst = min(structured, key=lambda one: min(one.runs_p, one.autocorrelation_p))
+            more = f" and {counted(len(structured) - 1, 'more column')}" if len(structured) > 1 else ""
+            found.append(
+                f"the residuals are not independent of each other: {worst.words}{more}. The model lacks something, or "
+                "the noise of neighbouring samples is related; the intervals are not 95 % intervals, and the true "
+                "values may lie far outside"
+            )
         r = self.correlation
         for i in range(len(self.names)):
             for j in range(i):
@@ -177,14 +210,16 @@ class Fit:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
+        intervals = {n: list(self.interval(n)) for n in self.names}
         return {
             "values": {n: self[n] for n in self.names},
             "errors": {n: self.error(n) for n in self.names},
-            "intervals_95": {n: list(self.interval(n)) for n in self.names},
+            "intervals_95": intervals if self.converged and self.independent else None,
+            "intervals_if_independent": intervals if self.converged else None,
             "units": dict(self.units), "correlation": self.correlation.tolist(), "noise": dict(self.noise),
             "degrees_of_freedom": self.degrees_of_freedom, "chi_square": self.chi_square, "converged": self.converged,
             "message": self.message, "evaluations": self.evaluations, "identifiability": list(self.identifiability),
-            "remarks": list(self.remarks),
+            "remarks": list(self.remarks), "structure": [picked(one, STRUCTURE) for one in self.structure],
             "residuals_rms": {f"{s.source}: {s.name}": float(np.sqrt(np.mean(s.residuals**2))) for s in self.series},
         }  # fmt: skip
 
@@ -194,7 +229,10 @@ class Fit:
         for name in self.names:
             low, high = self.interval(name)
             unit = self.units.get(name, "")
-            span = f"95 % interval {low:.6g} to {high:.6g}" if np.isfinite(high - low) else "not determined"
+            span = (
+                f"95 % interval {low:.6g} to {high:.6g}" if self.independent else f"{low:.6g} to {high:.6g}, see note"
+            )
+            span = span if np.isfinite(high - low) else "not determined"
             lines.append(f"  {name} = {self[name]:.6g} {unit}".rstrip() + f", {span}")
         lines += [f"  noise of {name}: {x:.3g}" for name, x in list(self.noise.items())[:8]]
         return "\n".join([*lines, *(f"note: {text}" for text in self.remarks)])

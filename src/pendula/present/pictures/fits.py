@@ -51,5 +51,7 @@ def plot_fit(found: Fit) -> Figure:
             dress(ax)
     literally(axes[-1].set_xlabel(labelled("time", found.system.layout.time_unit)))
     more = f" ({len(found.series) - MOST} more columns)" if len(found.series) > MOST else ""
-    headline(figure, f"{found.system.model.name}: fit of {', '.join(found.names[:6])}{more}")
+    state = "" if found.independent else "; residuals are not independent"
+    state = state if found.converged else "; not converged"
+    headline(figure, f"{found.system.model.name}: fit of {', '.join(found.names[:6])}{more}{state}")
     return figure

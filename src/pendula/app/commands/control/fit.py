@@ -114,7 +114,9 @@ def _sigma(model: Model, given: tuple[str, ...]) -> dict[str, float] | None:
 
 def _written(found: Fit, paths: dict[str, Path | None]) -> list[str]:
     wrote = opt.draw(found, paths["--plot"])
-    if paths["-o"] is not None:
+    if paths["-o"] is not None and not found.converged:
+        wrote.append(f"{paths['-o']} is not written: the search did not converge, so there are no fitted values")
+    elif paths["-o"] is not None:
         from pendula.model.files import save
 
         save(found.model, paths["-o"])
@@ -132,7 +134,9 @@ def _lines(model: Model, found: Fit) -> list[str]:
         known = abs(high - low) < float("inf")
         ends = (found.error(name), low, high) if known else ("-", "-", "-")
         rows.append((name, found[name], *ends, found.units.get(name, "")))
-    lines += ["", table(rows, ["value of", "fitted", "error", "95 % from", "to", "unit"]), ""]
+    fitted = "fitted" if found.converged else "last tried"
+    first = "95 % from" if found.independent else "from"
+    lines += ["", table(rows, ["value of", fitted, "error", first, "to", "unit"]), ""]
     lines += [
         f"noise of {name}: {x:.4g}" + ("" if found.known_noise else " (estimated)") for name, x in found.noise.items()
     ]
