@@ -26,6 +26,25 @@ def test_page_made_from_the_program_is_up_to_date(name):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made, "run python docs/make_reference.py"
 
 
+def test_page_of_refusals_is_up_to_date():
+    """Every refusal stands in it with its message; what other programs wrote between the marks is kept."""
+    from pendula.refusals import Why, registered
+
+    support = _script("make_support")
+    text = (ROOT / "docs/support.md").read_text(encoding="utf-8")
+    assert text == support.page(support.kept()), "run python docs/make_support.py"
+    everything, _, rest = text.partition("## All refusals")[2].partition("## Not done yet")
+    undone = rest.partition("## Words")[0]
+    for refusal in registered():
+        assert everything.count(f"`{refusal.id}`") == 1
+        plain = re.sub(r"\{\w+[^}]*\}", "NAME", " ".join(refusal.sentence.split()))
+        listed = {section: re.sub(r"\*\w+\*", "NAME", section).replace("\\", "") for section in (everything, undone)}
+        assert f"| {plain} | `{refusal.id}` |" in listed[everything]
+        as_undone = f"  - {', '.join(refusal.features)}: {plain}\n"
+        assert (as_undone in listed[undone]) == (refusal.why is Why.NOT_DONE), refusal.id
+    assert "| a | b |" in support.page("| a | b |\n").partition(support.MARKS[0])[2].partition(support.MARKS[1])[0]
+
+
 def test_every_formulation_has_its_half_page():
     import pendula
 
