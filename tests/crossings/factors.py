@@ -38,6 +38,9 @@ FACTORS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Every factor with its levels; the first one is the plainest, which shrinking a row goes back to."""
 
+AT_REST = ("trim", "equilibria", "linear model", "modes")
+"""Questions about states of rest: laws in text do not name the time there, unless it is their level."""
+
 Row = Mapping[str, str]
 """one level of every factor"""
 

@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 
 import pendula
 from pendula.analysis.court.second_reader import evaluate_text
-from tests.crossings.factors import Row
+from tests.crossings.factors import AT_REST, Row
 
 EVERY = 0.1
 """sampling time of controllers, and distance of the knots of held series"""
@@ -75,7 +75,8 @@ def given_input(row: Row, q: str, v: str, rng: np.random.Generator) -> Given:
         number = round(float(rng.uniform(-1.5, 1.5)), 3)
         return Given({"F": number}, lambda t, state, at: number, is_law=True)
     if kind in ("text of time", "feedback"):
-        text = "0.8*sin(3*t) + 0.2" if kind == "text of time" else f"0.8*cos(3*t) - 2*{q} - 0.5*{v}"
+        wave = "0.8" if row["question"] in AT_REST else "0.8*cos(3*t)"
+        text = "0.8*sin(3*t) + 0.2" if kind == "text of time" else f"{wave} - 2*{q} - 0.5*{v}"
         return Given({"F": text}, lambda t, state, at: float(evaluate_text(text, {**state, "t": t}).x), is_law=True)
     if kind.endswith("series"):
         return _series(kind.removesuffix(" series"), rng)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.crossings import oracle
-from tests.crossings.factors import ANGLES, FLAT, Row
+from tests.crossings.factors import ANGLES, AT_REST, FLAT, Row
 
 Array = NDArray[np.float64]
 PARAMETERS = {"g": 9.81, "m": 0.8, "k": 7.0, "c": 0.35, "w": "2*sqrt(k/7)", "a": 0.4}
@@ -304,7 +304,8 @@ class Builder:
         torsion: dict[str, Any] = {"type": "torsion-spring", "joint": "hinge", "stiffness": "k", "rest": "20deg"}
         if self.row["orientation"] in (*ANGLES, "universal") and self.chance(0.5):
             torsion |= {"joint": "shoulder", "coordinate": "shoulder_2"}
-        third = 0 if self.flat else f"cos(t) + 0.2*{q}"
+        still = self.row["question"] in AT_REST
+        third = 0 if self.flat else f"{'0.6' if still else 'cos(t)'} + 0.2*{q}"
         along = "slide" if "slide" in self.free else (q if q in self.free else "")
         over = self.pick([n for n in ("slide", "hinge") if n in self.free] or ["hinge"])
         limit = {"slide": 0.24, "hinge": 0.44}[over]
@@ -317,7 +318,7 @@ class Builder:
             "armature": [],
             "force in text": [
                 {"type": "force", "body": "link", "at": "tip", "axes": self.pick(["world", "body"]),
-                 "vector": [f"2*sin(t) - 0.3*{v}", f"k*0.2*{q}", third]}
+                 "vector": [f"{'1.2' if still else '2*sin(t)'} - 0.3*{v}", f"k*0.2*{q}", third]}
             ],
             "force of time": [
                 {"type": "torque", "body": "arm", "axes": self.pick(["world", "body"]),

@@ -1,0 +1,381 @@
+"""Rest: what holds a pose, where nothing moves, and small motion about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+import pendula
+from pendula.analysis.court.second_reader import evaluate_text
+from pendula.errors import NotAnEquilibrium, NotSupported, UsageError
+from tests.crossings import oracle
+from tests.crossings.carry import Carried
+from tests.crossings.case import Case, Unsuitable, Wrong
+from tests.crossings.mechanism import Array
+from tests.crossings.oracle import Mechanism, Moment
+from tests.crossings.questions.states import compare, displaced, slopes_of_rows
+
+STARTS = 3
+"""of a search: its equilibria are asked for, not whether it finds all"""
+BALANCED = 1e-6
+"""accelerations at rest, relative to gravity and springs"""
+STEP = 1e-5
+SMOOTH = 1e-6
+"""differences over such a step, relative to the largest"""
+CONSTANT = 0.4
+"""an input of time, held"""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A mechanism at rest, as the oracle sees it.
+
+    Attributes:
+        case: the case.
+        own: the oracle; where motions move, with each held at its place.
+        inputs: what is asked for besides the run's own inputs.
+    """
+
+    case: Case
+    own: Mechanism
+    inputs: Mapping[str, float]
+
+    def moment(self, q: Mapping[str, float], v: Mapping[str, float] | None = None, t: float = 0.0) -> Moment:
+        """A state with the inputs that act there."""
+        speeds = dict.fromkeys(self.own.free, 0.0) | dict(v or {})
+        x = Moment(t, dict(q), speeds)
+        return Moment(t, x.q, x.v, {}, self.u(x))
+
+    def u(self, x: Moment) -> dict[str, float]:
+        """The input at a state: held, or by its law."""
+        given = self.case.given
+        if self.inputs or not given.inputs:
+            return dict(self.inputs)
+        return {"F": given.value(x.t, {**x.q, **x.v}, lambda _: {**x.q, **x.v})}
+
+    def moved(self, x: Moment, ds: Mapping[str, float], dv: Mapping[str, float]) -> Array:
+        """Accelerations beside a state."""
+        beside = displaced(self.own, x, ds, dv)
+        return self.accelerations(Moment(x.t, beside.q, beside.v, {}, self.u(beside)))
+
+    def accelerations(self, x: Moment) -> Array:
+        """Accelerations of the free speeds."""
+        found = self.own.accelerations(x).a
+        return np.array([found[name] for name in self.own.free])
+
+
+def as_it_is(case: Case) -> Rest:
+    """The mechanism with its motions; an input of time is held."""
+    stays = case.row["input"] in ("none", "number", "feedback")
+    return Rest(case, case.own, {} if stays else {"F": CONSTANT})
+
+
+def never_alone(case: Case, ask: Callable[[], Any]) -> None:
+    """An input that changes with time, or that only the run knows, has no value at rest: asked without one, none is made up."""
+    if as_it_is(case).inputs:
+        try:
+            ask()
+        except NotAnEquilibrium:
+            pass  # by a value that nobody gave
+        except (NotSupported, UsageError) as error:
+            if isinstance(error, NotSupported) or "depend" in str(error):
+                return
+            raise
+        raise Wrong(f"the input of the run is {case.row['input']}; at rest another one is taken without a word")
+
+
+def held(case: Case) -> tuple[Rest, dict[str, Any]]:
+    """The mechanism with its motions held where they begin, and its data."""
+    data = case.drawn.data
+    zero = {"t": 0.0, **case.own.values.parameters}
+
+    def still(value: Any) -> Any:
+        return float(evaluate_text(value, zero).x) if isinstance(value, str) else value
+
+    joints = []
+    for joint in data["joints"]:
+        joint = dict(joint)
+        if "motion" in joint:
+            motion = joint["motion"]
+            joint["motion"] = (
+                {n: str(still(x)) for n, x in motion.items()} if isinstance(motion, dict) else still(motion)
+            )
+            joint["motion"] = str(joint["motion"]) if not isinstance(motion, dict) else joint["motion"]
+        if joint["name"] == "shoulder":
+            joint["parent"] = {**joint["parent"], "position": [still(x) for x in joint["parent"]["position"]]}
+        joints.append(joint)
+    data = {**data, "joints": joints}
+    return Rest(case, oracle.Mechanism(data, case.parameters), as_it_is(case).inputs), data
+
+
+def depends_on_time(rest: Rest, q: Mapping[str, float]) -> bool:
+    """Whether accelerations from rest differ from time to time, or something moves by itself."""
+    values = []
+    for t in (0.03, 0.21, 0.34):
+        x = rest.moment(q, t=t)
+        rates = [jet.d for name, jet in rest.own.instant(x).now.jets.items() if name in rest.own.known]
+        ends = [rest.own.bodies(x)[name].v for name in rest.own.solids]
+        if np.abs([*rates, 0.0]).max() > 1e-9 or np.abs(ends).max() > 1e-9:
+            return True
+        values.append(rest.accelerations(x))
+    return bool(np.abs(np.array(values) - values[0]).max() > 1e-7 * (1 + np.abs(values).max()))
+
+
+def says_so(case: Case, carried: Carried, error: UsageError) -> None:
+    """Accepts that there is no rest because forces depend on time, if the oracle says so as well."""
+    if "depend on time" not in str(error) and "depends on time" not in str(error):
+        raise error
+    if not depends_on_time(as_it_is(case), carried.moments[0].q):
+        raise Wrong(f"nothing depends on time, but: {error}")
+
+
+def equilibria(case: Case, carried: Carried) -> None:
+    """Every equilibrium that is found is at rest, and their potentials differ as the oracle's do."""
+    rest = as_it_is(case)
+    given: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs else {}
+    never_alone(case, lambda: pendula.find_equilibria(carried.system, starts=STARTS))
+    try:
+        found = pendula.find_equilibria(carried.system, starts=STARTS, parameters=carried.run.parameters, **given)
+    except UsageError as error:
+        return says_so(case, carried, error)
+    if depends_on_time(rest, carried.moments[0].q):
+        raise Wrong("forces depend on time, and an equilibrium is claimed")
+    heights = []
+    for one in found:
+        if one.singular:
+            continue
+        x = rest.moment(_coordinates(carried, one.state))
+        if one.steady:
+            raise Wrong(f"an equilibrium moves: {one.v}")
+        at_rest(rest, x)
+        heights.append((one.potential, rest.own.potential(x)))
+    if not heights:
+        raise Unsuitable("no equilibrium was found")
+    difference = np.diff(np.array(heights), axis=0)
+    compare("potentials of equilibria", (), difference[:, 0], difference[:, 1], 1e-7)
+    return None
+
+
+def _coordinates(carried: Carried, state: Any) -> dict[str, float]:
+    joints = carried.system.in_joints.read_state(state, carried.run.parameters)
+    return dict(zip(joints.layout.coordinates, map(float, joints.q), strict=True))
+
+
+def at_rest(rest: Rest, x: Moment) -> None:
+    """Raises Wrong unless nothing accelerates and the loops are closed."""
+    a, gaps = rest.accelerations(x), rest.own.gaps(x)[0]
+    scale = 10 + np.abs([float(rest.accelerations(_shaken(rest, x, way)) @ a) for way in (1,)]).max()
+    if not np.abs(a).max(initial=0.0) <= BALANCED * scale or not np.abs(gaps).max(initial=0.0) <= 1e-7:
+        raise Wrong(f"at {dict(x.q)} there is no rest: accelerations {a}, gaps {gaps}")
+
+
+def _shaken(rest: Rest, x: Moment, way: float) -> Moment:
+    beside = displaced(rest.own, x, dict.fromkeys(rest.own.free, 0.1 * way), {})
+    return Moment(x.t, beside.q, beside.v, {}, rest.u(beside))
+
+
+# -- small motion ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Small:
+    """Small motion by differences of the oracle: M e'' + C e' + K e = F u, with ds = Z e."""
+
+    M: Array
+    C: Array
+    K: Array
+    F: Array
+    Z: Array
+
+
+def small_motion(rest: Rest, x: Moment, chosen: tuple[str, ...] | None, *, by_input: bool) -> Small:
+    """Central differences at rest, in the basis whose rows of the chosen speeds are one, or in any."""
+    own, n = rest.own, len(rest.own.free)
+    Z = slopes_of_rows(own, x)[1]
+    if chosen is not None:
+        Z = Z @ np.linalg.inv(Z[[own.free.index(name) for name in chosen]])
+    inverse = np.linalg.pinv(Z)
+
+    def slope(e: Array, *, rates: bool) -> Array:
+        along = [dict(zip(own.free, (way * STEP * e).tolist(), strict=True)) for way in (1, -1)]
+        up, down = (rest.moved(x, {}, one) if rates else rest.moved(x, one, {}) for one in along)
+        return np.asarray(inverse @ (up - down) / (2 * STEP))
+
+    M = Z.T @ own.mass_matrix(own.instant(x))[:n, :n] @ Z
+    by_e = np.array([slope(e, rates=False) for e in Z.T]).T
+    by_rate = np.array([slope(e, rates=True) for e in Z.T]).T
+    F = np.zeros((len(M), 0))
+    if by_input:
+        up, down = (rest.accelerations(Moment(x.t, x.q, x.v, {}, {"F": x.u["F"] + h})) for h in (0.5, -0.5))
+        F = (M @ inverse @ (up - down))[:, None]
+    return Small(M, -M @ by_rate, -M @ by_e, F, Z)
+
+
+def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
+    """A linear model of the run's system, small motion by the oracle, and whether both have one basis.
+
+    Where motions move, they are held where they begin; None where forces depend on time and it is said so.
+    """
+    system, p = carried.system, carried.run.parameters
+    moving = case.row["drive"] not in ("none", "held")
+    rest = as_it_is(case)
+    given: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs else {}
+    try:
+        if moving:
+            rest, data = held(case)
+            still = pendula.compile_system(pendula.Model(**data))
+            laws = case.given.inputs if case.row["input"] in ("number", "feedback") else {}
+            if laws:
+                still = pendula.compile_system(pendula.Model(**{**data, "inputs": laws}))
+            place = _a_place(pendula.find_equilibria(still, starts=STARTS, parameters=p, **given))
+            named = dict(zip(still.layout.coordinates, map(float, place.q), strict=True))
+            linear = pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p, **given)
+            never_alone(case, lambda: pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p))
+            q = named
+        else:
+            place = _a_place(pendula.find_equilibria(system, starts=STARTS, parameters=p, **given))
+            linear = pendula.linearize(system, place)
+            q = _coordinates(carried, place.state)
+            never_alone(case, lambda: pendula.linearize(system, q, parameters=p))
+    except UsageError as error:
+        says_so(case, carried, error)
+        return None
+    if depends_on_time(rest, q):
+        raise Wrong("forces depend on time, and a linear model is claimed")
+    x = rest.moment(q)
+    at_rest(rest, x)
+    shared = not linear.chart and {*linear.speeds} <= {*rest.own.free}
+    small = small_motion(rest, x, tuple(linear.speeds) if shared else None, by_input=bool(linear.inputs))
+    return linear, small, shared
+
+
+def _a_place(found: Any) -> Any:
+    for one in found:
+        if not one.singular and not one.steady and one.condition < 1e4:
+            return one
+    raise Unsuitable("no equilibrium was found")
+
+
+def linear_model(case: Case, carried: Carried) -> None:
+    """M, C, K, F, A and B are those of differences of free bodies."""
+    both = linearized(case, carried)
+    if both is None:
+        return
+    linear, small, shared = both
+    n = len(small.M)
+    if linear.M.shape != small.M.shape:
+        raise Wrong(f"the linear model has {len(linear.M)} coordinates, free bodies {n}")
+    if shared:
+        for name in ("M", "C", "K", "F"):
+            size = max(1.0, float(np.abs(small.K).max()))
+            compare(
+                f"{name} of the linear model", linear.coordinates, *(getattr(x, name) for x in both[:2]), SMOOTH * size
+            )
+    for s in (0.4 + 0.0j, 1.0 + 2.0j, 3.0j, -0.5 + 6.0j):
+        ours, right = (np.linalg.inv(s * s * x.M + s * x.C + x.K) for x in both[:2])
+        a, b = (np.linalg.slogdet(x.M @ inverse) for x, inverse in ((linear, ours), (small, right)))
+        if not abs(a[0] * np.exp(a[1] - b[1]) - b[0]) <= 1e-4:
+            raise Wrong(f"characteristic polynomial at s = {s}: off by the factor {a[0] * np.exp(a[1] - b[1]) / b[0]}")
+        compare(f"response to F at s = {s}", (), linear.F.T @ ours @ linear.F, small.F.T @ right @ small.F, 1e-4)
+    solved = np.linalg.solve(linear.M, np.hstack([-linear.K, -linear.C, linear.F]))
+    compare("A", (), linear.A, np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), solved[:, : 2 * n]]), 1e-8)
+    compare("B", (), linear.B, np.vstack([np.zeros_like(linear.F), solved[:, 2 * n :]]), 1e-8)
+
+
+def modes(case: Case, carried: Carried) -> None:
+    """Eigenvalues and shapes of damped modes, and frequencies without damping."""
+    both = linearized(case, carried)
+    if both is None:
+        return
+    linear, small, shared = both
+    A1, A2 = (-np.linalg.solve(small.M, X) for X in (small.K, small.C))
+    n = len(A1)
+    right = np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [A1, A2]]))
+    size = 1 + float(np.abs(right).max())
+    damped = pendula.modes(linear, damped=True)
+    for mode in damped:
+        s = mode.eigenvalue
+        off = np.abs(right - s).min()
+        if not off <= 1e-4 * size and not mode.repeated:
+            raise Wrong(f"mode {mode.number}: eigenvalue {s:.8g}, by free bodies {right}")
+        if shared:
+            rest = (s * s * small.M + s * small.C + small.K) @ mode.shape
+            bound = 1e-5 * (
+                abs(s) ** 2 * np.abs(small.M).max() + abs(s) * np.abs(small.C).max() + np.abs(small.K).max()
+            )
+            if not np.abs(rest).max() <= bound * np.abs(mode.shape).max():
+                raise Wrong(f"mode {mode.number}: its shape leaves {np.abs(rest).max():.2e}")
+    if sum(mode.roots for mode in damped) != 2 * n:
+        raise Wrong(f"{sum(mode.roots for mode in damped)} roots of {2 * n}")
+    symmetric = np.abs(small.K - small.K.T).max() <= 1e-6 * np.abs(small.K).max()
+    if symmetric:
+        squares = np.sort(np.linalg.eigvals(np.linalg.solve(small.M, (small.K + small.K.T) / 2)).real)
+        wanted = np.sqrt(squares[squares > 1e-6 * np.abs(squares).max()])
+        compare("frequencies without damping", (), np.sort(pendula.modes(linear).frequencies), wanted, 1e-5)
+
+
+# -- trim --------------------------------------------------------------------------------------------------
+
+
+def trim(case: Case, carried: Carried) -> None:
+    """Motors, and the input if it can stand for one of them, hold the pose of a sample; forces balance there."""
+    rest, own = as_it_is(case), case.own
+    x = rest.moment(carried.moments[carried.inside(3)[1]].q)
+    names = _holdable(own, x)
+    if not names:
+        raise Unsuitable("no coordinate can be held")
+    hold = {name: x.q[name] for name in names}
+    wanted = list(names)
+    if x.u and case.drawn.push in names and case.row["input"] != "feedback":
+        wanted[wanted.index(case.drawn.push)] = "F"
+    fixed = [name for name in own.known if case.row["drive"] == "held"]
+    inputs: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs and "F" not in wanted else {}
+    if inputs:
+        ask = partial(pendula.equilibria.trim, carried.system, hold, wanted, parameters=carried.run.parameters)
+        never_alone(case, ask)
+    try:
+        found = pendula.equilibria.trim(
+            carried.system, hold, [*wanted, *fixed], parameters=carried.run.parameters, **inputs
+        )
+    except UsageError as error:
+        return says_so(case, carried, error)
+    if depends_on_time(rest, x.q):
+        raise Wrong("forces depend on time, and constant ones are claimed to hold")
+    state = dict(zip(found.state.layout.coordinates, map(float, found.state.q), strict=True))
+    moved = max(abs(state[name] - value) for name, value in hold.items())
+    if not moved <= 1e-9:
+        raise Wrong(f"what is held moved by {moved:.2e}")
+    x = rest.moment(state)
+    if "F" in wanted:
+        x = Moment(x.t, x.q, x.v, {}, {"F": found["F"]})
+    n = len(own.free)
+    left = own.residual(x)
+    for name in wanted:
+        if name != "F":
+            left[own.columns[f"{name}_dot"]] -= found[name]
+    at = own.instant(x)
+    G = np.array([row.g + np.zeros(own.count) for row in own.rows(at)]).reshape(-1, own.count)[:, :-1]
+    lam = np.linalg.lstsq(G[:, :n].T, left[:n], rcond=1e-9)[0]
+    for name in fixed:
+        left[own.columns[f"{name}_dot"]] -= found[name]
+    rest_of = left - G.T @ lam
+    kept = [*range(n), *(own.columns[f"{name}_dot"] for name in fixed)]
+    compare("forces that trim leaves", (), rest_of[kept], np.zeros(len(kept)), BALANCED * (1 + np.abs(left).max()))
+    return None
+
+
+def _holdable(own: Mechanism, x: Moment) -> list[str]:
+    """Free coordinates with a rate that determine the others, as far as there are any."""
+    Z = slopes_of_rows(own, x)[1]
+    rated = [f"{n}_dot" for joint in own.joints for n in joint.rated if f"{n}_dot" in own.free]
+    if not rated or not Z.shape[1]:
+        return []
+    rows = Z[[own.free.index(name) for name in rated]]
+    _, R, order = qr(rows.T, pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(R)) > 0.05 * abs(R[0, 0])))
+    return [rated[k].removesuffix("_dot") for k in order[:rank]]
