@@ -233,6 +233,9 @@ def test_bad_data_and_names_are_refused(system: Any, truth: Any, tmp_path: Path)
         with pytest.raises(UsageError) as caught:
             pendula.fit(system, data, names, **more)
         assert words in str(caught.value), words
+    (tmp_path / "page.csv").write_text("<!DOCTYPE html>\n<html>\n<table><tr><td>1, 2</td></tr></table>\n</html>\n")
+    with pytest.raises(UsageError, match=r"page\.csv is a page \(HTML or XML\), not a table of measurements"):
+        pendula.fit(system, tmp_path / "page.csv", ["l"])
     (tmp_path / "bad.csv").write_text("t,theta\n0,1\n1,abc\n")
     with pytest.raises(UsageError, match='line 3: "theta" must be a number, found "abc"'):
         pendula.fit(system, tmp_path / "bad.csv", ["l"])

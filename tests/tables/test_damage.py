@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 
 import pendula
-from pendula.errors import UsageError
+from pendula.errors import PendulaError, UsageError
+from tests.fuzz.files import damage
 
 ENDINGS = (".csv", ".npz", ".nc", ".parquet", ".json")
 CUTS = 8
@@ -193,3 +196,104 @@ def test_changed_frames_and_datasets_are_refused(run: Any) -> None:
         pendula.load_run(frame)
     with pytest.raises(UsageError, match="load_run takes"):
         pendula.load_run([1, 2])
+
+
+# --- what is made up ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_damaged_and_made_up_files_are_refused_or_read_as_they_were(run: Any, ending: str, tmp_path: Path) -> None:
+    """NPZ has a checksum of every array, but none of a whole archive: what was made up with care is another run."""
+    path = tmp_path / f"run{ending}"
+    run.save(path)
+    whole, digest, refused = path.read_bytes(), run.table().digest(), 0
+    for seed in range(150):
+        path.write_bytes(whole)
+        told = damage(random.Random(seed), path)
+        try:
+            found = pendula.load_run(path)
+        except PendulaError:
+            refused += 1
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {told}") from error
+        else:
+            assert ending == ".npz" or found.table().digest() == digest, (seed, told)
+    assert refused > 75
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_values_that_do_not_fit_into_memory_are_not_read(
+    run: Any, ending: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    run.save(tmp_path / f"run{ending}")
+    monkeypatch.setattr("pendula.storage.room.SMALL", 0)
+    monkeypatch.setattr("pendula.storage.room.bytes_available_memory", lambda: 100)
+    with pytest.raises(UsageError, match=r"cannot be read: its values take .* of memory, and 100 bytes are available"):
+        pendula.load_run(tmp_path / f"run{ending}")
+
+
+def test_terabytes_of_nothing_are_refused(run: Any, tmp_path: Path) -> None:
+    import h5py
+
+    run.save(tmp_path / "run.nc")
+    with h5py.File(tmp_path / "run.nc", "r+") as file:
+        del file["theta"]
+        file.create_dataset("theta", (10**13,), "f8", chunks=(1000,))
+    with pytest.raises(UsageError, match=r"its values take 80\.0 TB of memory"):
+        pendula.load_run(tmp_path / "run.nc")
+    with open(tmp_path / "run.csv", "wb") as file:
+        file.truncate(8 * 10**12)
+    with pytest.raises(UsageError, match=r"its values take 8\.0 TB of memory"):
+        pendula.load_run(tmp_path / "run.csv")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
+@pytest.mark.parametrize("way", ["external", "link", "soft", "virtual", "group"])
+def test_values_in_other_files_are_not_read(run: Any, way: str, tmp_path: Path) -> None:
+    import h5py
+
+    run.save(tmp_path / "run.nc")
+    run.save(tmp_path / "secret.nc")
+    os.mkfifo(tmp_path / "pipe")
+    layout = h5py.VirtualLayout((len(run.t),), "f8")
+    layout[:] = h5py.VirtualSource(str(tmp_path / "secret.nc"), "theta", (len(run.t),))
+    with h5py.File(tmp_path / "run.nc", "r+") as file:
+        del file["theta"]
+        if way == "external":  # HDF5 would wait for the pipe for ever
+            file.create_dataset("theta", (8,), "f8", external=[(str(tmp_path / "pipe"), 0, 64)])
+        elif way == "link":
+            file["theta"] = h5py.ExternalLink(str(tmp_path / "secret.nc"), "/theta")
+        elif way == "soft":
+            file["theta"] = h5py.SoftLink("/theta_dot")
+        elif way == "virtual":
+            file.create_virtual_dataset("theta", layout)
+        else:
+            file.create_group("theta")
+    with pytest.raises(UsageError, match='"theta" is not an array in this file, and other files are not read'):
+        pendula.load_run(tmp_path / "run.nc")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices are POSIX")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_devices_are_read_to_a_bound(ending: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("pendula.tables.formats.MOST_FROM_PIPE", 10**6)
+    (tmp_path / f"zero{ending}").symlink_to("/dev/zero")
+    (tmp_path / f"null{ending}").symlink_to("/dev/null")
+    with pytest.raises(UsageError, match="it is no file, and delivers more than 1000000 bytes"):
+        pendula.load_run(tmp_path / f"zero{ending}")
+    with pytest.raises(UsageError, match="cannot be read"):
+        pendula.load_run(tmp_path / f"null{ending}")
+
+
+def test_nobody_is_advised_to_execute_what_is_in_a_file(run: Any, tmp_path: Path) -> None:
+    """The words of NumPy for such files advise allow_pickle=True."""
+    (tmp_path / "page.npz").write_text("<!DOCTYPE html>")
+    (tmp_path / "raw.npz").write_bytes(pickle.dumps({"t": 1.0}))
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    (tmp_path / "one.npy").rename(tmp_path / "one.npz")
+    np.savez(tmp_path / "objects.npz", account=np.array([{}], dtype=object))
+    for name in ("page", "raw", "one", "objects"):
+        for read in (pendula.load_run, lambda path: pendula.fit("pendulum", str(path), ["l"])):
+            with pytest.raises(UsageError, match=f"{name}.npz.* cannot be read: ") as refused:
+                read(tmp_path / f"{name}.npz")
+            assert "pickle" not in str(refused.value)

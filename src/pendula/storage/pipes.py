@@ -59,12 +59,17 @@ def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def open_to_read(path: str | os.PathLike[str], most: int) -> BinaryIO:
-    """A binary file to read from; the content of a pipe (at most ``most`` bytes) is read into memory first.
+    """A binary file to read from; what a pipe or a device delivers is read into memory first.
 
     Raises:
-        OSError: as for :func:`read_limited`.
+        OSError: as for :func:`read_limited`; or a pipe or a device delivers more than ``most`` bytes.
     """
-    return io.BytesIO(read_limited(path, most)) if is_pipe(path) else open(path, "rb")
+    if stat.S_ISREG(os.stat(path).st_mode):
+        return open(path, "rb")
+    content = read_limited(path, most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it is no file, and delivers more than {most} bytes", os.fspath(path))
+    return io.BytesIO(content)
 
 
 def open_to_write(path: str | os.PathLike[str]) -> BinaryIO:

@@ -139,6 +139,17 @@ def refuse_if_too_large(
             )
 
 
+def refuse_large(size: int) -> None:
+    """Refuses arrays that do not fit into memory, before any of them is read.
+
+    Raises:
+        ValueError: they take ``size`` bytes, and there are fewer.
+    """
+    room = bytes_available_memory() if size > SMALL else None
+    if room is not None and size > SPARE_MEMORY * room:
+        raise ValueError(f"its values take {in_words(size)} of memory, and {in_words(room)} are available")
+
+
 def _of_machine() -> int | None:
     """Memory of the machine that is free or can be freed, swap included."""
     try:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from pendula.errors import UsageError
 from pendula.model.names import suggestion
 from pendula.numerics.compiled.machine import BITS
 from pendula.simulation.ensemble import OUTCOMES
+from pendula.storage.room import refuse_if_too_large
 from pendula.studies.plan import CASE
 from pendula.studies.recipe import Part, scatter
 from pendula.system.layout import Array
@@ -226,6 +228,9 @@ def collect(
             if block.dims[:1] != (CASE,):
                 others.setdefault(block.name, block)
             else:
+                if block.name not in found:
+                    size = plan.size * prod(block.values.shape[1:]) * block.values.dtype.itemsize
+                    refuse_if_too_large(f'results of {plan.size:,} cases ("{block.name}")', size)
                 scatter(found, replace(block, values=block.values[inside]), cases, plan.size)
         for case, text in part.failures.items():
             if case < plan.size:

@@ -20,7 +20,8 @@ import numpy as np
 
 from pendula.errors import UsageError
 from pendula.storage.pipes import read_limited
-from pendula.studies.plan import CASE, DRAW, MOST_CASES, REPLICATE, digest_of_values
+from pendula.studies.designs import DESIGNS
+from pendula.studies.plan import CASE, DRAW, MOST_CASES, REPLICATE, Draws, digest_of_values
 from pendula.studies.recipe import Part
 from pendula.system.layout import Array
 from pendula.tables.formats import read_table
@@ -74,10 +75,7 @@ def read_study(folder: str | PathLike[str]) -> dict[str, Any]:
     """
     path = Path(folder) / STUDY
     try:
-        content = read_limited(path, LONGEST + 1)
-        if len(content) > LONGEST:
-            raise ValueError(f"it is longer than {LONGEST} bytes")
-        data = json.loads(content)
+        return _described(read_limited(path, LONGEST + 1))
     except FileNotFoundError:
         raise UsageError(f'"{folder}" is not the folder of a study: it has no {STUDY}') from None
     except OSError as error:
@@ -86,12 +84,23 @@ def read_study(folder: str | PathLike[str]) -> dict[str, Any]:
         raise UsageError(f'"{path}" cannot be read: its lists are nested too deeply') from None
     except ValueError as error:
         raise UsageError(f'"{path}" cannot be read: {error}') from None
+
+
+def _described(content: bytes) -> dict[str, Any]:
+    """The description in a file.
+
+    Raises:
+        ValueError: it is none; the message says why.
+    """
+    if len(content) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST} bytes")
+    data = json.loads(content)
     if not isinstance(data, dict) or data.get(MARK) != REVISION:
-        raise UsageError(f'"{path}" is not a description of a study that this version reads')
+        raise ValueError("it is not a description of a study that this version reads")
     if not _is_description(data):
-        raise UsageError(f'"{path}" is damaged: it does not have the form of a description of a study')
+        raise ValueError("it is damaged: it does not have the form of a description of a study")
     if DIGEST in data and data[DIGEST] != digest_of(data):
-        raise UsageError(f'"{path}" has been changed since it was written, so that its results belong to another study')
+        raise ValueError("it has been changed since it was written, so that its results belong to another study")
     return data
 
 
@@ -108,7 +117,7 @@ def _is_description(data: Mapping[str, Any]) -> bool:
         and all(isinstance(some, list) and all(map(_is_axis, some)) for some in axes)
         and isinstance(random, list)
         and all(isinstance(one, list) and one and isinstance(one[0], str) for one in random)
-        and (draws is None or (isinstance(draws, dict) and isinstance(draws.get("design"), str)))
+        and (draws is None or (isinstance(draws, dict) and draws.get("design") in DESIGNS))
         and (known.get("until") is not None or draws is None or type(draws.get("count")) is int)
     )
 
@@ -172,7 +181,8 @@ def read_plan(folder: Path, study: Mapping[str, Any]) -> SavedPlan:
         or any(digest_of_values(labels[one["name"]].values) != one["digest"] for one in axes)
         or any(labels[one[0]].values.dtype.kind != "f" for one in over["random"])
         or (DRAW in along) != (REPLICATE in labels)
-        or (REPLICATE in labels and not _counts(labels[REPLICATE].values))
+        or any(not _counted(labels[dim].values) for dim in numbers & {*labels})
+        or (REPLICATE in labels and not _takes_turns(labels[REPLICATE].values, over["draws"]["design"]))
     ):
         raise _other(path, WRITE)
     shape = tuple(table.sizes[dim] for dim in along)
@@ -197,11 +207,19 @@ def _dimension(name: str, dims: tuple[str, ...]) -> str:
     return name if name in dims else dims[0]
 
 
-def _counts(values: Array) -> bool:
-    """Whether these are numbers from 0 of replicates, each of which has as many samples."""
-    if values.dtype.kind != "i" or values.min(initial=0) < 0 or values.max(initial=0) >= max(1, values.size):
+def _counted(values: Array) -> bool:
+    """Whether these are numbers from 0, in order."""
+    return np.array_equal(values, np.arange(values.size))
+
+
+def _takes_turns(values: Array, design: str) -> bool:
+    """Whether draws belong to replicates as in :attr:`~pendula.studies.plan.Draws.replicate`."""
+    if values.dtype.kind != "i" or not values.size:
         return False
-    return len({*np.bincount(values).tolist()}) <= 1
+    replicates = int(values.max()) + 1
+    if design == "random" or not 0 < replicates <= values.size or values.size % replicates:
+        return not values.any()
+    return np.array_equal(values, Draws(values.size, design, replicates=replicates).replicate)
 
 
 def part_files(folder: str | PathLike[str]) -> list[Path]:

@@ -13,6 +13,7 @@ from pendula.extras import needed
 from pendula.registry import Registry
 from pendula.storage.files import writing
 from pendula.storage.pipes import open_to_read
+from pendula.storage.room import refuse_large
 
 if TYPE_CHECKING:
     from pendula.tables.table import Table  # loads NumPy, which commands that only print help do not need
@@ -101,6 +102,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     form = format_of(path, "the file of a run")
     try:
         with open_to_read(path, MOST_FROM_PIPE) as file:
+            refuse_large(os.path.getsize(path))
             return form.read(file)
     except OSError as error:
         if error.strerror is not None:
@@ -108,6 +110,10 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         raise UsageError(f'"{shown}" cannot be read: it is damaged ({error})') from None
     except ValueError as error:
         raise UsageError(f'"{shown}" cannot be read: {error}') from None
+    except RecursionError:
+        raise UsageError(f'"{shown}" cannot be read: its lists are nested too deeply') from None
+    except MemoryError:
+        raise UsageError(f'"{shown}" cannot be read: it takes more memory than there is') from None
 
 
 def check_format(path: str | os.PathLike[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pendula.extras import needed
+from pendula.storage.room import refuse_large
 from pendula.tables.datasets import HEAD, attributes_of
 from pendula.tables.formats import TableFormat
 from pendula.tables.head import assemble_table, read_head
@@ -51,17 +52,38 @@ def read(file: BinaryIO) -> Table:
         ValueError: it is foreign, truncated or damaged.
         NotSupported: h5netcdf or h5py is not installed.
     """
-    needed("h5py", "a .nc file")
-    h5netcdf = needed("h5netcdf", "a .nc file")
+    h5py, h5netcdf = needed("h5py", "a .nc file"), needed("h5netcdf", "a .nc file")
     try:
-        with h5netcdf.File(file, "r") as found:
+        with h5py.File(file, "r") as found:
             if HEAD not in found.attrs:
                 raise ValueError("it holds no table of Pendula")
+            _refuse_elsewhere(h5py, found)
+        file.seek(0)
+        with h5netcdf.File(file, "r") as found:
             head = read_head(found.attrs[HEAD])
             arrays = {name: _values(variable) for name, variable in found.variables.items()}
-    except (OSError, RuntimeError, KeyError) as error:
-        raise ValueError(f"it is truncated, damaged or not NetCDF 4 ({str(error).splitlines()[0]})") from None
+    except (ValueError, MemoryError, RecursionError):
+        raise
+    except Exception as error:  # HDF5 and its readers raise many types for damaged bytes
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"it is truncated, damaged or not NetCDF 4 ({told})") from None
     return assemble_table(head, arrays)
+
+
+def _refuse_elsewhere(h5py: Any, found: Any) -> None:
+    """Refuses a file whose values are in other files (which may be pipes, or secret), or that do not fit into memory.
+
+    Raises:
+        ValueError: it is one.
+    """
+    size = 0
+    for name in found:
+        inside = isinstance(found.get(name, getlink=True), h5py.HardLink)
+        one = found[name] if inside else None
+        if not isinstance(one, h5py.Dataset) or one.external or one.is_virtual:
+            raise ValueError(f'"{name}" is not an array in this file, and other files are not read')
+        size += one.size * one.dtype.itemsize
+    refuse_large(size)
 
 
 def _values(variable: Any) -> Any:

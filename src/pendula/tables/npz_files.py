@@ -13,11 +13,13 @@ from typing import BinaryIO
 import numpy as np
 
 from pendula.storage.files import pack_arrays
+from pendula.storage.room import refuse_large
 from pendula.tables.formats import TableFormat
 from pendula.tables.head import assemble_table, read_head, write_head
 from pendula.tables.table import Table
 
 HEAD = "account"
+_ZIP = b"PK\x03\x04"
 NAMES = {"q": "coordinates", "v": "speeds"}
 
 
@@ -46,8 +48,12 @@ def read(file: BinaryIO) -> Table:
     Raises:
         ValueError: it is foreign, truncated or damaged.
     """
+    if file.read(len(_ZIP)) != _ZIP:
+        raise ValueError("it is truncated, or no archive of arrays")
+    file.seek(0)
     try:
         with np.load(file, allow_pickle=False) as archive:
+            refuse_large(sum(member.file_size for member in archive.zip.infolist()))
             if HEAD not in archive.files:
                 raise ValueError("it holds no table of Pendula")
             text = str(archive[HEAD])
@@ -62,7 +68,11 @@ def read(file: BinaryIO) -> Table:
         raise ValueError("it is truncated, or no archive of arrays") from None
     except (KeyError, TypeError) as error:
         raise ValueError(f"its description of the table is damaged ({error})") from None
-    except (ValueError, OSError):
+    except ValueError as error:
+        if "allow_pickle" in str(error):  # NumPy's advice would execute what is in the file
+            raise ValueError("an array in it holds neither numbers nor words but objects, which are not read") from None
+        raise
+    except (OSError, MemoryError):
         raise
     except Exception as error:  # readers of archives and of headers raise many types for damaged bytes
         raise ValueError(f"it is damaged ({type(error).__name__}: {error})") from None

@@ -7,6 +7,7 @@ from typing import BinaryIO
 import numpy as np
 
 from pendula.extras import needed
+from pendula.storage.room import refuse_large
 from pendula.tables.flat import rows_of, table_of_rows
 from pendula.tables.formats import TableFormat
 from pendula.tables.head import from_objects, read_head, write_head
@@ -42,10 +43,16 @@ def read(file: BinaryIO) -> Table:
     """
     arrow = needed("pyarrow", "a .parquet file")
     parquet = needed("pyarrow.parquet", "a .parquet file")
+    wrong = (arrow.ArrowException, OSError, ValueError)
     try:
-        found = parquet.read_table(file)
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        raise ValueError(f"it is truncated, damaged or not Parquet ({str(error).splitlines()[0]})") from None
+        opened = parquet.ParquetFile(file)
+    except wrong as error:
+        raise _damaged(error) from None
+    refuse_large(8 * opened.metadata.num_rows * opened.metadata.num_columns)
+    try:
+        found = opened.read()
+    except wrong as error:
+        raise _damaged(error) from None
     metadata = found.schema.metadata or {}
     if HEAD not in metadata:
         raise ValueError("it holds no table of Pendula")
@@ -53,6 +60,11 @@ def read(file: BinaryIO) -> Table:
         name: from_objects(column.to_numpy()) for name, column in zip(found.column_names, found.columns, strict=True)
     }
     return table_of_rows(read_head(metadata[HEAD]), rows)
+
+
+def _damaged(error: Exception) -> ValueError:
+    told = (str(error).splitlines() or [type(error).__name__])[0]
+    return ValueError(f"it is truncated, damaged or not Parquet ({told})")
 
 
 FORMAT = TableFormat(".parquet", write, read, ("pyarrow",))

@@ -69,6 +69,11 @@ def read_columns(path: str | Path) -> dict[str, Array]:
     if len(lines) < 2:
         raise UsageError(f"{path}: a line of headings and at least one line of numbers are needed")
     head = lines[0][1]
+    if head.lstrip().startswith("<"):
+        raise UsageError(
+            f"{path} is a page (HTML or XML), not a table of measurements.\n"
+            "  Try: save the table that it shows as CSV, a line of headings and lines of numbers."
+        )
     mark = max(",;\t", key=head.count)
     names = [cell.strip() for cell in next(csv.reader([head], delimiter=mark))]
     if len({*names}) < len(names) or not all(names):
