@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from shutil import which
 
 from tests.crossings.carry import Carried
 from tests.crossings.case import Case
@@ -27,8 +28,16 @@ PLACES: Mapping[str, str] = {
     "python": "programs",
     "sympy": "programs",
     "c": "programs",
+    "fmu": "exports",
+    "live page": "exports",
 }
 """question: the module that asks it, in a function of its name"""
+
+
+def available() -> list[tuple[str, str]]:
+    """Levels to leave out, because this machine has not what their questions need: a C compiler, node."""
+    needs = {"c": "cc", "fmu": "cc", "live page": "node"}
+    return [("question", question) for question, tool in needs.items() if which(tool) is None]
 
 
 def ask(question: str) -> Ask:

@@ -1,0 +1,155 @@
+"""Mechanisms that leave Pendula and move by themselves: an FMU, and the program of a live page."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+import pendula
+from pendula.present.live.content import live_content
+from pendula.present.web import bundle
+from tests.crossings.carry import Carried
+from tests.crossings.case import BLOCK, WEIGHTS, Case, Unsuitable, Wrong
+from tests.crossings.oracle import Moment
+from tests.crossings.questions.motion import ROUNDING, loose
+from tests.crossings.questions.states import compare, rates_by_name, solved
+
+ENGINE = "../../system/live/mechanism.js"
+FOR = 2
+"""blocks for which an export moves by itself"""
+
+
+def _stretch(carried: Carried) -> tuple[Moment, Moment]:
+    """The first sample in time, and one some blocks later."""
+    edges = carried.moments[:: WEIGHTS.size + 1]
+    ordered = edges if carried.stretch.last > carried.stretch.first else edges[::-1]
+    return ordered[0], ordered[FOR]
+
+
+def _same_end(case: Case, what: str, found: Mapping[str, float], end: Moment) -> None:
+    """Compares a state by name with the run's, where both name it."""
+    right = {**end.q, **end.v}
+    names = [name for name in right if name in found]
+    if not names:
+        raise Wrong(f"{what} names none of {sorted(right)}, but {sorted(found)}")
+    values = np.array([found[name] for name in names])
+    compare(what, names, values, [right[name] for name in names], 3 * case.tolerance + 1e-7 + 30 * loose(case))
+
+
+def live_page(case: Case, carried: Carried) -> None:
+    """Accelerations by the program of the page in node, and its motion over two blocks."""
+    content = live_content(carried.system, with_modes=False)
+    about = content["record"]["about"]
+    names = [*about["names"]["coordinates"], *about["names"]["speeds"]]
+    samples = [carried.moments[k] for k in carried.inside(3)]
+    start, end = _stretch(carried)
+    states = [[x.t, [{**x.q, **x.v}[name] for name in names]] for x in (*samples, start)]
+    script = f"""
+      const at = ([t, values]) => {{ if (!mechanism.restore(t, values, given)) throw new Error(`not kept at t = ${{t}}`); }};
+      const given = Object.fromEntries(Object.entries({json.dumps(case.parameters)}).filter(([name]) => mechanism.knows(name)));
+      const states = {json.dumps(states)}, last = states.pop();
+      const found = states.map(one => {{ at(one); return Array.from(mechanism.forces().accelerations); }});
+      at(last);
+      const done = mechanism.advance({end.t!r}, 1e-10, 20000);
+      return {{ found, done, state: mechanism.state, kept: Object.keys(given) }};
+    """
+    head = f"const program = {content['program']};\nconst about = {json.dumps(about)};\n"
+    body = (
+        f"const mechanism = createMechanism(program, about);\nconsole.log(JSON.stringify((() => {{ {script} }})()));\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "engine.mjs"
+        path.write_text(bundle.join(bundle.modules_of(ENGINE)) + head + body, encoding="utf-8")
+        done = subprocess.run(["node", str(path)], capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        raise Wrong(f"the page ends with: {done.stderr[-300:]}")
+    told = json.loads(done.stdout)
+    speeds = about["names"]["speeds"]
+    for x, found in zip(samples, told["found"], strict=True):
+        right = rates_by_name(case, solved(case, x), speeds)
+        condition = max(1.0, case.own.accelerations(x).condition / 1e3)
+        compare(f"page at t = {x.t:.6g}", speeds, found, right, 10 * ROUNDING * condition + 30 * loose(case))
+    if not told["done"]["ok"]:
+        raise Unsuitable(f"the page does not get there: {told['done']}")
+    _same_end(case, "the motion of the page", told["state"], end)
+
+
+# -- FMU ---------------------------------------------------------------------------------------------------
+
+
+def fmu(case: Case, carried: Carried) -> None:
+    """A unit for co-simulation, from the first sample over two blocks."""
+    start, end = _stretch(carried)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "crossing.fmu"
+        pendula.exchange.export(carried.system, path, fmi=2, kind="cs")
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(folder)
+        root = ElementTree.parse(Path(folder) / "modelDescription.xml").getroot()
+        (library,) = (Path(folder) / "binaries").rglob("crossing.*")
+        unit = _Unit(library, root)
+        _same_end(
+            case, "the motion of the FMU", unit.moved({**start.q, **start.v, **case.parameters}, start.t, end.t), end
+        )
+
+
+_LOG = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
+
+
+class _Callbacks(ctypes.Structure):
+    _fields_ = (("logger", _LOG), *((name, ctypes.c_void_p) for name in ("a", "b", "c", "environment")))
+
+
+class _Unit:
+    """A library of FMI 2.0 for co-simulation."""
+
+    def __init__(self, library: Path, root: ElementTree.Element) -> None:
+        self.library = ctypes.CDLL(str(library))
+        self.library.fmi2Instantiate.restype = ctypes.c_void_p
+        self.guid = root.attrib["guid"]
+        variables = list(root.iter("ScalarVariable"))
+        self.states = {v.attrib["name"]: int(v.attrib["valueReference"]) for v in variables}
+        self.told: list[str] = []
+        self.callbacks = _Callbacks(_LOG(lambda e, name, status, category, text: self.told.append(text.decode())))
+
+    def _do(self, name: str, *given: object) -> None:
+        status = getattr(self.library, name)(ctypes.c_void_p(self.me), *given)
+        if status > 1:
+            raise Wrong(f"{name} ends with status {status}: {self.told}")
+
+    def moved(self, values: Mapping[str, float], t: float, until: float) -> dict[str, float]:
+        """States at a time, from given ones at another."""
+        real = ctypes.c_double
+        new = self.library.fmi2Instantiate
+        self.me = new(b"one", 1, self.guid.encode(), b"", ctypes.byref(self.callbacks), 0, 0)
+        known = {name: value for name, value in values.items() if name in self.states}
+        self._do("fmi2SetupExperiment", 1, real(1e-10), real(t), 0, real(0.0))
+        for name, value in known.items():
+            self._do(
+                "fmi2SetReal",
+                ctypes.byref(ctypes.c_uint(self.states[name])),
+                ctypes.c_size_t(1),
+                ctypes.byref(real(value)),
+            )
+        self._do("fmi2EnterInitializationMode")
+        self._do("fmi2ExitInitializationMode")
+        steps = round((until - t) / BLOCK) * 2
+        for k in range(steps):
+            self._do("fmi2DoStep", real(t + k * (until - t) / steps), real((until - t) / steps), 1)
+        found = {}
+        for name in known:
+            value = real()
+            self._do(
+                "fmi2GetReal", ctypes.byref(ctypes.c_uint(self.states[name])), ctypes.c_size_t(1), ctypes.byref(value)
+            )
+            found[name] = value.value
+        self.library.fmi2FreeInstance(ctypes.c_void_p(self.me))
+        return found
