@@ -160,6 +160,19 @@ def test_a_change_of_stability_without_a_vanishing_margin_is_bisected():
         assert border.stable_below
 
 
+def test_where_a_margin_vanishes_and_stability_stays_nothing_is_refined():
+    """Stability is decided by a alone: stable below a = 0.3."""
+    seen = []
+
+    def look(a: float, b: float) -> Look:
+        seen.append((a, b))
+        return Look(a < 0.3, "", a, (a**3 - 0.3**3, b**3 - 0.6**3))
+
+    chart = draw_chart(look, ("a", 0, 1), ("b", 0, 1), (4, 5), how=("one", "two"), what="size", missing="is nothing")
+    assert [(border.along, round(border.x, 12)) for border in chart.borders] == [("a", 0.3)] * 5
+    assert {b for _, b in seen} == {*chart.y.tolist()}
+
+
 def test_parameters_that_depend_on_an_axis_follow_it_also_with_other_parameters_changed():
     hoop = pendula.library.hoop_bead()
     hoop = hoop.with_changes(parameters={**hoop.parameters, "half": 1.5, "Omega": "2*half"})

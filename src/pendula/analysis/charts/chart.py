@@ -236,7 +236,7 @@ def _swapped(at: Callable[[float, float], Look]) -> Callable[[float, float], Loo
 def _on_line(look: Callable[[float], Look], grid: Array, how: Sequence[str]) -> list[tuple[float, str, bool]]:
     """Borders on one line: value, what happens there, and whether it is stable below."""
     looks = [look(s) for s in grid.tolist()]
-    roots: list[tuple[float, str]] = []
+    spans: list[_Span] = []
     for k, name in enumerate(how):
 
         def margin(s: float, k: int = k) -> float:
@@ -244,7 +244,9 @@ def _on_line(look: Callable[[float], Look], grid: Array, how: Sequence[str]) -> 
             return found.margins[k] if k < len(found.margins) else np.nan
 
         sizes = np.array([one.margins[k] if k < len(one.margins) else np.nan for one in looks])
-        roots += [(root, name) for root in _roots(margin, grid, sizes)]
+        spans += [_Span(low, high, margin, name) for low, high in _sign_changes(margin, grid, sizes)]
+    sharp = SHARP * float(grid[-1] - grid[0])
+    roots = [(root, one.name) for one in spans if one.may_be_border(look, spans) for root in one.roots(sharp)]
     roots.sort()
     ends = [float(grid[0]), *(root for root, _ in roots), float(grid[-1])]
     sides = [_between(look, grid, a, b) for a, b in pairwise(ends)]
@@ -285,10 +287,32 @@ def _between(look: Callable[[float], Look], grid: Array, a: float, b: float) -> 
     return look(at).stable
 
 
-def _roots(margin: Callable[[float], float], grid: Array, sizes: Array) -> list[float]:
-    """Zeros of a margin along a line, from its changes of sign and from its dips between samples."""
-    from scipy.optimize import brentq  # slow to load
+class _Span(NamedTuple):
+    """A part of a line over which a margin changes its sign."""
 
+    low: float
+    high: float
+    margin: Callable[[float], float]
+    name: str
+
+    def may_be_border(self, look: Callable[[float], Look], spans: list[_Span]) -> bool:
+        """Whether stability may change here: not if it is the same on both sides and no other margin vanishes."""
+        alone = not any(one.low < self.high and self.low < one.high for one in spans if one is not self)
+        before, after = look(self.low).stable, look(self.high).stable
+        return not alone or before is None or before != after
+
+    def roots(self, sharp: float) -> list[float]:
+        """The zero of the margin, to a tolerance; none if it is not finite in between, or has no zero after all."""
+        from scipy.optimize import brentq  # slow to load
+
+        try:
+            return [float(brentq(self.margin, self.low, self.high, xtol=sharp, rtol=1e-14))]
+        except ValueError:
+            return []
+
+
+def _sign_changes(margin: Callable[[float], float], grid: Array, sizes: Array) -> list[tuple[float, float]]:
+    """Where a margin changes its sign along a line: between neighbouring samples, and at dips between them."""
     spans: list[tuple[float, float]] = []
     for k in range(len(grid) - 1):
         if sizes[k] * sizes[k + 1] < 0:
@@ -297,10 +321,4 @@ def _roots(margin: Callable[[float], float], grid: Array, sizes: Array) -> list[
         lowest = dip(margin, grid, sizes, (a, m, b))
         if margin(lowest) * sizes[m] < 0:
             spans += [(float(grid[a]), lowest), (lowest, float(grid[b]))]
-    found = []
-    for low, high in spans:
-        try:
-            found.append(float(brentq(margin, low, high, xtol=SHARP * float(grid[-1] - grid[0]), rtol=1e-14)))
-        except ValueError:  # not finite in between, or no change of sign after all
-            continue
-    return found
+    return spans
