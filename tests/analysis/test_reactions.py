@@ -551,6 +551,50 @@ def test_out_of_plane_forces_of_a_planar_loop_are_named_not_guessed() -> None:
 
 
 @pytest.mark.parametrize("formulation", FINDERS)
+def test_a_loop_that_no_motion_can_open_leaves_motors_and_gears_alone(formulation: str) -> None:
+    """A lid that is welded to an arm and pinned to it again: rows that are rounding in every speed."""
+    arm = {"body": "arm", "position": [-0.339, 0.437, -0.442]}
+    turned = {"body": "lid", "rotation": {"sequence": "zyx", "angles": [-0.931, 0.6, -0.13]}}
+    side = {"body": "arm", "rotation": {"sequence": "xz", "angles": [-0.79, 0.738]}}
+    joints = [
+        {
+            "name": "j",
+            "type": "universal",
+            "sequence": "yz",
+            "parent": "ground",
+            "child": side,
+            "motion": {"j_2": "sin(t) + 0.6"},
+        },
+        {"name": "weld", "type": "fixed", "parent": arm, "child": turned},
+        {"name": "g", "type": "revolute", "parent": "ground", "child": "gear"},
+        {"name": "gears", "type": "coupling", "value": "g - 2*j_1 - 0.8"},
+    ]
+    free = Model(
+        name="lid",
+        gravity=[0, 0, -9.81],
+        bodies=[
+            {"name": "arm", "box": {"mass": 1, "size": [0.3, 0.2, 0.1], "at": [0.1, 0.2, 0.3]}},
+            {"name": "lid", "box": {"mass": 1, "size": [0.1, 0.2, 0.5], "at": [0.3, 0.1, 0.3]}},
+            {"name": "gear", "disc": {"mass": 2, "radius": 0.3}},
+        ],
+        joints=joints,
+        initial={"j_1": -0.4, "g": 0.0},
+    )
+    system = pendula.compile_system(free, formulation)
+    alone = pendula.reactions(pendula.simulate(system, 0.2, samples=3))
+    R, r = system.poses(system.initial_state().q, 0.0)
+    place = np.array([-0.2, -0.139, 0.46])
+    here = R[0].T @ (r[1] + R[1] @ place - r[0])
+    child = {"body": "lid", "position": place.tolist()}
+    pin = {"name": "pin", "type": "coincident", "parent": {"body": "arm", "position": here.tolist()}, "child": child}
+    pinned = pendula.compile_system(free.with_changes(joints=[*joints, pin]), formulation)
+    found = pendula.reactions(pendula.simulate(pinned, 0.2, samples=3))
+    np.testing.assert_allclose(found.motors["j_2"], alone.motors["j_2"], atol=1e-7)
+    for name, force in alone.couplings["gears"].items():
+        np.testing.assert_allclose(found.couplings["gears"][name], force, atol=1e-7)
+
+
+@pytest.mark.parametrize("formulation", FINDERS)
 def test_forces_along_slides_in_the_plane_tilt_bodies_above_them(formulation: str) -> None:
     """A ball at height 0.3 on a table whose mass centre is 0.2 above its slides and 0.1 below those of the ball."""
     ball = [

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.analysis.reactions.freedoms import DEPENDENT, left_null_space
+from pendula.analysis.reactions.freedoms import DEPENDENT, comparable, left_null_space
 from pendula.equations.matrix import entries
 from pendula.system.layout import Array
+from pendula.system.loops.mobility import dimensionless
 from pendula.system.rows import state_rows
 from pendula.system.system import System
 
@@ -39,7 +40,8 @@ def coupling_forces(system: System, q: Array, v: Array, t: Array, parameters: Ar
     rows, _ = state_rows(system.layout, q, v, t, system.inputs.none)
     values = program.rows(rows)
     lam = np.array(system.multipliers(q, v, t, parameters=parameters))
-    lam[_undetermined(system.constraint_jacobian(q, t, parameters=parameters))] = np.nan
+    G = system.constraint_jacobian(q, t, parameters=parameters)
+    lam[_undetermined(dimensionless(system, G, parameters))] = np.nan
     found: Forces = {name: {} for name in couplings}
     for k, (i, coordinate, _) in enumerate(slopes):
         found[owner[i]][coordinate] = values[:, k] * lam[:, i]
@@ -47,7 +49,6 @@ def coupling_forces(system: System, q: Array, v: Array, t: Array, parameters: Ar
 
 
 def _undetermined(G: Array) -> Array:
-    """Whether each multiplier is undetermined at each time: its constraint row depends on others."""
-    sizes = np.linalg.norm(G, axis=-1, keepdims=True)
-    null = left_null_space(G / np.where(sizes > 0, sizes, 1.0))
+    """Whether each multiplier is undetermined at each time: its dimensionless constraint row depends on others."""
+    null = left_null_space(comparable(G))
     return np.asarray(np.abs(null).max(axis=-1, initial=0.0) > DEPENDENT)

@@ -307,6 +307,18 @@ def _basis(projectors: Array) -> Array:
     return kept
 
 
+def comparable(rows: Array) -> Array:
+    """Dimensionless rows scaled to size 1; those that no motion changes are rounding and become zero.
+
+    Example:
+        >>> comparable(np.array([[[3.0, 4.0], [1e-17, 0.0]]]))[0].round(3).tolist()
+        [[0.6, 0.8], [0.0, 0.0]]
+    """
+    sizes = np.linalg.norm(rows, axis=-1, keepdims=True)
+    found: Array = rows / np.where(sizes > DEPENDENT, sizes, np.inf)
+    return found
+
+
 def left_null_space(rows: Array) -> Array:
     """Left null space: y with y^T G = 0 at every time, shape (times, rows, sets).
 

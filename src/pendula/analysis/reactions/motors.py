@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.analysis.reactions.freedoms import DEPENDENT, left_null_space
+from pendula.analysis.reactions.freedoms import DEPENDENT, comparable, left_null_space
 from pendula.model.units import Units
 from pendula.system.layout import Array
+from pendula.system.loops.mobility import dimensionless
+from pendula.system.loops.speeds import row_scales
+from pendula.system.parameters import typical_length
 from pendula.system.rows import state_rows
 from pendula.system.system import System
 
@@ -49,14 +52,17 @@ def undetermined_drives(system: System, q: Array, t: Array, parameters: Array) -
     eq = system.equations
     if not system.loop_rows or not eq.drives:
         return np.zeros((len(t), len(eq.drives)), dtype=bool)
-    rows, _ = state_rows(system.layout, q, None, t, system.inputs.none)
+    at, _ = state_rows(system.layout, q, None, t, system.inputs.none)
     program = system.programs.block("drive rows", parameters, lambda: [x for row in eq.drive_G for x in row])
-    driven = program.rows(rows).reshape(len(t), system.loop_rows, len(eq.drives))
+    driven = program.rows(at).reshape(len(t), system.loop_rows, len(eq.drives))
     G = system.constraint_jacobian(q, t, parameters=parameters)
     # rows are compared by their effect on all motions: a row that only motors can work on is self-balancing
-    sizes = np.sqrt(np.sum(G**2, axis=-1) + np.sum(driven**2, axis=-1))[..., None]
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    shared = np.einsum("trk,trd->tkd", left_null_space(G / sizes), driven / sizes)
+    lengths = np.array([drive.kind == "length" for drive in eq.drives])
+    steps = np.where(lengths, typical_length(system, parameters), 1.0)
+    driven = driven / row_scales(system, parameters)[:, None] * steps
+    rows = comparable(np.concatenate([dimensionless(system, G, parameters), driven], axis=-1))
+    count = G.shape[-1]
+    shared = np.einsum("trk,trd->tkd", left_null_space(rows[..., :count]), rows[..., count:])
     return np.asarray(np.abs(shared).max(axis=1, initial=0.0) > DEPENDENT)
 
 
