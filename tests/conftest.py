@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
@@ -17,6 +18,9 @@ from tests.helpers.mechanisms import VARIANTS
 build_module = llvm.build_module = taylor_code.build_module = lru_cache(maxsize=1000)(module.build_module)
 
 gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default looks for cycles among them all the time
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # inherited by a job in the background; tests raise interrupts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

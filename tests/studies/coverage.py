@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import binom
 
 from pendula.studies.designs import draws
+from pendula.studies.stages.stopping import Goal, next_stage
 from pendula.studies.statistics import Estimate, estimate
-from pendula.studies.stopping import Goal, next_stage
 
 STUDIES, LOW, HIGH = 2000, 0.935, 0.965
 """What is promised: this share of so many studies, at a level of 95 %."""

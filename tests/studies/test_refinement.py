@@ -9,7 +9,7 @@ import pytest
 from scipy.ndimage import label
 
 from pendula.errors import UsageError
-from pendula.studies.refinement import Refinement
+from pendula.studies.stages.refinement import Refinement
 
 
 def refined(truth: np.ndarray, coarse: int = 16, **how) -> tuple[np.ndarray, np.ndarray, int]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pendula.errors import UsageError
+from pendula.studies.stages.stopping import PILOT, REPLICATES, SIZE, Goal, next_stage
 from pendula.studies.statistics import estimate
-from pendula.studies.stopping import PILOT, REPLICATES, SIZE, Goal, next_stage
 from tests.studies.coverage import AREA, HIGH, LOW, RANDOM, STUDIES, bounds, covered, random_stopped, replicated_stopped
 
 SPREAD = {

@@ -144,7 +144,7 @@ class Sweep(Tabular):
             >>> found.estimate("end.theta").samples
             400
         """
-        from pendula.studies.staged import estimate_of
+        from pendula.studies.stages.staged import estimate_of
 
         return estimate_of(self, quantity, **how)
 

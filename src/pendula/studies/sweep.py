@@ -21,8 +21,8 @@ from pendula.studies.problems import Problems
 from pendula.studies.recipe import Recipe, make_recipe, options_of, read_compute, refuse_unknown
 from pendula.studies.result import Sweep, collect, folder_of
 from pendula.studies.saved import DIGEST, digest_of, read_parts, read_plan, read_study
-from pendula.studies.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
-from pendula.studies.stopping import next_stage
+from pendula.studies.stages.staged import Refine, Until, compute_refined, draw_until, read_refine, read_until
+from pendula.studies.stages.stopping import next_stage
 from pendula.studies.store import Store, write_plan
 from pendula.system.build import compile_again
 from pendula.system.entry import AnySystem, refuse_written, system_of

@@ -15,11 +15,11 @@ from pendula.errors import NotSupported
 from pendula.model.expressions.expression import parse
 from pendula.model.joints import Rotation, TreeJoint
 from pendula.model.model import Model
+from pendula.system.code.rows import state_rows
 from pendula.system.layout import Array, Layout, State
 from pendula.system.orientation.maps import from_quaternion
 from pendula.system.orientation.rotations import quaternion_of
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.rows import state_rows
 
 if TYPE_CHECKING:
     from pendula.refusals import Refusal

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pendula.equations.derive import cannot
+from pendula.system.code.rows import rows_with_inputs, state_rows
 from pendula.system.dynamics import refuse_not_finite
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.rows import rows_with_inputs, state_rows
 from pendula.system.system import System
 
 

@@ -19,6 +19,7 @@ from pendula.system import refusals
 from pendula.system.code.llvm import compile_program
 from pendula.system.code.lower import Lowering
 from pendula.system.code.programs import Compiled, Programs, inputs_in_time, prepared_parameters
+from pendula.system.code.rows import column_count, rows_with_inputs, state_rows
 from pendula.system.dynamics import Bindings, Dynamics, Sizes, SpareDynamics, check_solved, refuse_not_finite
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs, ModelInputs, made_again
@@ -34,7 +35,6 @@ from pendula.system.recursion.binding import bind_recursion, in_lanes
 from pendula.system.recursion.jacobians import Batches, BoundJacobian, symbols_of
 from pendula.system.recursion.plane.plane_motion import PlaneMotion
 from pendula.system.recursion.tables import Gradient, Numbers, Tables
-from pendula.system.rows import column_count, rows_with_inputs, state_rows
 from pendula.system.symbolic import SymbolicSystem
 from pendula.system.system import BodyMotion, Energies, Solution, System
 

@@ -17,6 +17,7 @@ from pendula.system.block_tree import kernels as tk
 from pendula.system.block_tree.dynamics import bind_tree
 from pendula.system.block_tree.layout import TreeLayout
 from pendula.system.code.programs import Compiled, Programs
+from pendula.system.code.rows import column_count, rows_with_inputs, state_rows
 from pendula.system.dynamics import (
     STATUS,
     Bindings,
@@ -34,7 +35,6 @@ from pendula.system.loops.constraints import Constraints, SparseValues
 from pendula.system.loops.mobility import independent_rows
 from pendula.system.orientation.maps import turnings_of
 from pendula.system.parameters import Parameters, parameter_vector, typical_length
-from pendula.system.rows import column_count, rows_with_inputs, state_rows
 from pendula.system.system import BodyMotion, Energies, Solution, System
 
 

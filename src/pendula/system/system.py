@@ -18,6 +18,7 @@ from pendula.equations.equations import Equations
 from pendula.equations.mechanism.parts import Drive
 from pendula.model.model import Model
 from pendula.system.code.programs import Compiled, Programs
+from pendula.system.code.rows import state_rows
 from pendula.system.dynamics import STATUS, Dynamics
 from pendula.system.in_joints import InJoints
 from pendula.system.inputs import Inputs
@@ -25,7 +26,6 @@ from pendula.system.kernels import SINGULAR_MASS
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.constraints import Constraints
 from pendula.system.parameters import Parameters, parameter_vector
-from pendula.system.rows import state_rows
 from pendula.words import Displayed
 
 if TYPE_CHECKING:

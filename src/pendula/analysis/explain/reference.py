@@ -135,7 +135,7 @@ class Reference:
     def parts(self) -> dict[str, Array]:
         """Generalized forces by part."""
         eq, system = self.system.equations, self.system
-        from pendula.system.rows import state_rows
+        from pendula.system.code.rows import state_rows
 
         u = system.inputs.rows(self.t, None, system.parameters)
         rows, _ = state_rows(system.layout, self.q, self.v, self.t, u)

@@ -6,11 +6,11 @@ import numpy as np
 
 from pendula.analysis.reactions.freedoms import DEPENDENT, comparable, left_null_space
 from pendula.model.units import Units
+from pendula.system.code.rows import state_rows
 from pendula.system.layout import Array
 from pendula.system.loops.mobility import dimensionless
 from pendula.system.loops.speeds import row_scales
 from pendula.system.parameters import typical_length
-from pendula.system.rows import state_rows
 from pendula.system.system import System
 
 Motors = dict[str, Array]

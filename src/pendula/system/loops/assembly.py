@@ -14,11 +14,11 @@ from pendula.model.bodies import GROUND
 from pendula.model.joints import Rotation
 from pendula.model.model import Model
 from pendula.numerics.solvers.newton import LeastChange, solve_least_change
+from pendula.system.code.rows import state_rows
 from pendula.system.layout import Array, State
 from pendula.system.loops.speeds import ROUNDED, STIFF, compatible_speeds, row_scales
 from pendula.system.orientation.maps import moved
 from pendula.system.parameters import Parameters, parameter_vector, typical_length, typical_steps
-from pendula.system.rows import state_rows
 from pendula.system.system import System
 from pendula.words import readable
 

@@ -16,10 +16,10 @@ import numpy as np
 from pendula.errors import UsageError
 from pendula.studies.drive import Driver
 from pendula.studies.plan import Draws, Plan
-from pendula.studies.refinement import Refinement
 from pendula.studies.result import DONE, FAILED, INFERRED, Sweep
+from pendula.studies.stages.refinement import Refinement
+from pendula.studies.stages.stopping import Goal, Stage, next_stage
 from pendula.studies.statistics import Estimate, estimate
-from pendula.studies.stopping import Goal, Stage, next_stage
 from pendula.system.layout import Array
 from pendula.tables.table import Block
 
