@@ -370,12 +370,13 @@ def test_residuals_of_a_rod_with_friction_that_the_model_lacks_are_named(system:
     assert not found.interval("l")[0] <= 0.83 <= found.interval("l")[1]
     left = data["theta"] - found.series[0].fitted
     stretches = len(list(groupby(left > 0)))
-    related = float((left[1:] * left[:-1]).sum() / (left**2).sum())
+    related = [float((left[k:] * left[:-k]).sum() / (left**2).sum()) for k in (1, 2)]
     (one,) = found.structure
-    assert (one.runs, one.autocorrelation) == (stretches, pytest.approx(related))
+    assert (one.runs, one.autocorrelation) == (stretches, pytest.approx(tuple(related)))
     (note,) = found.remarks
     assert f"theta of data has {stretches} runs of equal sign" in note
-    assert f"autocorrelation {related:.2g}" in note
+    assert f"autocorrelation over one and two samples {related[0]:.2g} (p = " in note
+    assert f" and {related[1]:.2g} (p = " in note
     assert "95 % interval" not in str(found).partition("note:")[0]
     plain = found.as_dict()
     assert plain["intervals_95"] is None
@@ -396,13 +397,24 @@ def test_chances_are_those_of_shuffled_residuals() -> None:
     one = structure("data", "x", related, 0.005)
     assert one is not None
     orders = np.array([rng.permutation(related) for _ in range(20_000)])
-    correlations = (orders[:, 1:] * orders[:, :-1]).sum(axis=1) / (related @ related)
+    for k, found, chance in zip((1, 2), one.autocorrelation, one.autocorrelation_p, strict=True):
+        shuffled = (orders[:, k:] * orders[:, :-k]).sum(axis=1) / (related @ related)
+        far = np.abs(shuffled - shuffled.mean()) >= abs(found - shuffled.mean())
+        assert chance == pytest.approx(far.mean(), rel=0.15)
     runs = 1 + (np.diff(orders > 0, axis=1) != 0).sum(axis=1)
-    far = np.abs(correlations - correlations.mean()) >= abs(one.autocorrelation - correlations.mean())
-    assert one.autocorrelation_p == pytest.approx(far.mean(), rel=0.15)
     assert one.expected_runs == pytest.approx(runs.mean(), rel=0.01)
     many = np.abs(runs - runs.mean()) >= abs(one.runs - runs.mean()) - 1e-9
     assert one.runs_p == pytest.approx(many.mean(), rel=0.15)
+
+
+@pytest.mark.parametrize("period", [2.0, 3.0, 4.0, 5.5, 40.0])
+def test_oscillations_of_every_period_are_structure(period: float) -> None:
+    """With four samples in a period neighbours are unrelated, and runs are as many as in noise."""
+    rng = np.random.default_rng(4)
+    wave = np.sin(2 * np.pi * (np.arange(80) + 0.5) / period) + 0.5 * rng.normal(size=80)
+    one = structure("data", "x", wave, 0.01 / 3)
+    assert one is not None
+    assert one.structured
 
 
 @pytest.mark.parametrize("size", [16, 30, 100, 1000])

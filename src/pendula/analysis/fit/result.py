@@ -178,7 +178,7 @@ class Fit:
         found += [where + text for text in self.identifiability]
         structured = [one for one in self.structure if one.structured and self.converged]
         if structured:
-            worst = min(structured, key=lambda one: min(one.runs_p, one.autocorrelation_p))
+            worst = min(structured, key=lambda one: one.least)
             more = f" and {counted(len(structured) - 1, 'more column')}" if len(structured) > 1 else ""
             found.append(
                 f"the residuals are not independent of each other: {worst.words}{more}. The model lacks something, or "
