@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -45,3 +46,22 @@ def test_interrupted_reactions_exit_with_130(pendula, pressed):
     result = pendula("reactions", "four-bar", "--for", "50")
     assert result.code == 130
     assert "interrupted by the user" in result.out
+
+
+def test_what_a_library_makes_of_an_interrupt_is_no_bug_of_a_command(pendula, monkeypatch):
+    """Numba misses its machine code after an interrupt that LLVM has not passed on."""
+
+    def library(*progress):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError("no compiled object yet") from None
+
+    monkeypatch.setattr(Progress, "say", library)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = pendula("simulate", "pendulum")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert result.code == 130
+    assert result.err.strip() == "interrupted"
