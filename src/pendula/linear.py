@@ -18,13 +18,13 @@ NAMES = {
     "pendula.analysis.linear.motion_inputs": "linearize_motions",
     "pendula.analysis.linear.pencil": "pencil",
     "pendula.analysis.linear.spectrum": "spectrum",
+    "pendula.analysis.linear.symbolic": "linearize_symbolic",
     "pendula.analysis.modes.forced": "forced_response",
     "pendula.analysis.modes.harmonic": "harmonic_response",
     "pendula.analysis.modes.modes": "modal_coordinates modes",
     "pendula.analysis.modes.response": "free_response",
     "pendula.analysis.stability.ranges": "stability_over",
     "pendula.analysis.stability.verdict": "stability",
-    "pendula.equations.small_motion.build": "linearize_symbolic",
     "pendula.present.pictures.modes": "animate_mode",
 }
 """Every public name of this module, by the module where it lives."""

@@ -7,6 +7,7 @@ from pendula.analysis.linear.linearize_many import linearize_many as linearize_m
 from pendula.analysis.linear.motion_inputs import linearize_motions as linearize_motions
 from pendula.analysis.linear.pencil import pencil as pencil
 from pendula.analysis.linear.spectrum import spectrum as spectrum
+from pendula.analysis.linear.symbolic import linearize_symbolic as linearize_symbolic
 from pendula.analysis.modes.forced import forced_response as forced_response
 from pendula.analysis.modes.harmonic import harmonic_response as harmonic_response
 from pendula.analysis.modes.modes import modal_coordinates as modal_coordinates
@@ -14,7 +15,6 @@ from pendula.analysis.modes.modes import modes as modes
 from pendula.analysis.modes.response import free_response as free_response
 from pendula.analysis.stability.ranges import stability_over as stability_over
 from pendula.analysis.stability.verdict import stability as stability
-from pendula.equations.small_motion.build import linearize_symbolic as linearize_symbolic
 from pendula.present.pictures.modes import animate_mode as animate_mode
 
 __all__ = [

@@ -164,7 +164,9 @@ def test_what_draws_on_the_model_refuses_given_equations():
         pendula.find_equilibria,
         lambda s: pendula.simulate_many(s, 1.0, [{"theta": 1.0}]),
         lambda s: pendula.reactions(pendula.simulate(s, 0.1)),
-        lambda s: pendula.driven.floquet(s, period=1.0),
+        lambda s: pendula.linear.stability_chart(s, {"l": (0.5, 1)}, {"m": (0.5, 1)}),
+        lambda s: pendula.linear.linearize_symbolic(s),
+        lambda s: pendula.report(s, "report.html"),
     ):
         with pytest.raises(NotSupported, match="given equations"):
             ask(given)
@@ -228,3 +230,21 @@ def test_inputs_that_were_zeroed_are_named():
     )
     wrong = {"equations": ["m*l**2*theta_ddot = F - m*g*l/2*sin(theta)"]}
     assert "F = 0" in pendula.derivation.check_against(pushed, wrong, states=10).sentence
+
+
+SWUNG = {"equations": ["m*l**2/3*theta_ddot = -m*(g + 3*cos(9*t))*l/2*sin(theta) - 0.2*theta_dot"]}
+
+
+def test_multipliers_are_those_of_the_equations_as_written():
+    """A damped pendulum whose weight oscillates, against SciPy; the model has neither damping nor time."""
+    system = pendula.derivation.compile_equations("pendulum", SWUNG)
+    period, (m, l, g) = 2 * np.pi / 9, (1.0, 1.0, 9.81)
+
+    def tilt(t, y):
+        return [y[1], (-m * (g + 3 * np.cos(9 * t)) * l / 2 * y[0] - 0.2 * y[1]) / (m * l**2 / 3)]
+
+    ends = [solve_ivp(tilt, (0, period), y, rtol=1e-12, atol=1e-13).y[:, -1] for y in np.eye(2)]
+    found = pendula.driven.floquet(system, period, at={"theta": 0.0})
+    assert np.abs(np.sort_complex(found.multipliers) - np.sort_complex(np.linalg.eigvals(ends))).max() < CONSERVED
+    assert found.verdict == "asymptotically stable"
+    assert found.trivial == 0

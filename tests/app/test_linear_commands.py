@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -555,3 +556,16 @@ def test_equilibria_of_a_linkage_are_drawn_as_poses_after_the_table(pendula):
     assert "crank" in found.out
     assert found.out.rstrip().endswith("wrote poses.png")
     assert Path("poses.png").stat().st_size > 5000
+
+
+def test_commands_take_given_equations_or_say_why_not(pendula):
+    Path("mine.toml").write_text('equations = ["m*l**2/3*theta_ddot = -m*g*l/2*sin(theta) - 0.2*theta_dot"]\n')
+    stable = pendula("stability", "pendulum", "--equations", "mine.toml")
+    assert stable.code == 0
+    assert "asymptotically stable" in stable.out  # by the friction, which the model does not have
+    around = pendula("floquet", "pendulum", "--equations", "mine.toml", "--period", "1", "--at", "theta=0")
+    assert "asymptotically stable" in around.out
+    for command in (["equilibria"], ["chart", "--x", "l=0.5:1", "--y", "m=1:2"]):
+        refused = pendula(command[0], "pendulum", *command[1:], "--equations", "mine.toml")
+        assert refused.code == 2
+        assert "draws on the model, with which the equations of mine.toml need not agree" in refused.err

@@ -336,3 +336,15 @@ def test_a_duration_whose_square_is_no_number_is_refused() -> None:
         pendula.simulate("pendulum", 1e-300)
     with pytest.raises(UsageError, match="the duration must be 0 or at least 1e-100, found 1e-300"):
         pendula.simulate_many("pendulum", 1e-300, [{"theta": 1.0}])
+
+
+def test_a_driven_bar_without_mass_is_not_said_to_stand_still():
+    """Its motion changes no energy, beside a body that rests."""
+    bodies = [{"name": "bar", "mass": 0}, {"name": "stone", "mass": 1.0}]
+    joints = [
+        {"name": "a", "type": "revolute", "parent": "ground", "child": "bar", "motion": "1.4*sin(t)"},
+        {"name": "x", "type": "prismatic", "parent": "ground", "child": "stone", "axis": [1, 0, 0]},
+    ]
+    run = pendula.simulate(pendula.Model(name="bar", gravity=[0, 0, 0], bodies=bodies, joints=joints), 1.0)
+    assert float(np.ptp(run["a"])) == pytest.approx(1.4 * np.sin(1.0))
+    assert run.notes == ("no energy changes, so the energy drift is not scaled",)

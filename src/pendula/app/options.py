@@ -59,7 +59,7 @@ engine_option = click.option(
 equations_option = click.option(
     "--equations",
     metavar="FILE",
-    help="Use these equations of motion (TOML, see check --against).",
+    help="Use these equations of motion (TOML, see check --against), where nothing is concluded from MODEL itself.",
 )
 
 

@@ -34,6 +34,7 @@ _OPTIONS = (
     opt.input_option,
     opt.formulation_option(None, "default: kane, where equations are derived"),
     opt.engine_option,
+    opt.equations_option,
 )
 rate_option = click.option(
     "--rate",
@@ -54,7 +55,7 @@ at_option = click.option(
 
 
 def mechanism_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """MODEL, -p, --start, --input, --formulation, --engine."""
+    """MODEL, -p, --start, --input, --formulation, --engine, --equations."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

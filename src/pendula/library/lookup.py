@@ -31,7 +31,8 @@ def model_of(given: Any, who: str, *, also: str = "", alone: bool = False) -> Mo
 
     Raises:
         UsageError: it is none of these; the message states what ``who`` takes.
-        NotSupported: with ``alone``, it is the system of a run with inputs that the model does not know.
+        NotSupported: with ``alone``, it is the system of equations that others wrote, or of a run with inputs that the
+            model does not know.
 
     Example:
         >>> model_of("cart-pole", "derive").name
@@ -46,8 +47,7 @@ def model_of(given: Any, who: str, *, also: str = "", alone: bool = False) -> Mo
         return named_model(given)
     held = getattr(given, "model", None)
     if isinstance(held, Model):
-        refuse = getattr(getattr(given, "inputs", None), "refuse_over_time", None)  # of a system
-        if alone and refuse is not None:
+        if alone and (refuse := getattr(given, "refuse_more_than_model", None)) is not None:  # a system
             refuse(who)
         return held
     raise wrong(who, given, also)

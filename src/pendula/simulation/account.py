@@ -130,10 +130,10 @@ def _energies(system: System, t: Array, y: Array, vector: Array, elsewhere: Else
 
 
 def _energy_note(account: EnergyAccount) -> tuple[str, ...]:
-    """A note that the energy drift has no scale, if nothing moves."""
+    """A note that the energy drift has no scale, if no energy changes: nothing moves, or nothing that has mass."""
     if float(max(account.kinetic.max(), np.ptp(account.potential))) > 0:
         return ()
-    return ("nothing moves and no energy changes, so the energy drift is not scaled",)
+    return ("no energy changes, so the energy drift is not scaled",)
 
 
 def _sample_note(account: EnergyAccount, worst: float) -> tuple[str, ...]:

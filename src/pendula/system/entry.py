@@ -33,6 +33,7 @@ BY_EQUATIONS_ALONE = (
     "equilibrium_at",
     "lyapunov",
     "divergence",
+    "floquet",
     "assemble",
     "mobility",
     "plot",

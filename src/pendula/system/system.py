@@ -259,6 +259,13 @@ class System(Displayed, ABC):
     def watching(self, texts: Sequence[str], values: Sequence[Any], parameters: Parameters = None) -> Compiled:
         """A program for expressions in these symbols; it reads [t, q, v]. See ``watching.py``."""
 
+    def refuse_more_than_model(self, who: str) -> None:
+        """Raises NotSupported if its model does not tell all: equations by others, or inputs that only a run knows."""
+        from pendula.system.entry import refuse_written  # which needs systems
+
+        refuse_written(self, who)
+        self.inputs.refuse_over_time(who)
+
     # -- what users call most -------------------------------------------------------------------
 
     def accelerations(

@@ -161,7 +161,8 @@ def floquet(
     shaken pivot), or a periodic motion given by its initial state. The motion and a deviation in every direction (the
     variational equations) are integrated over one period with exact derivatives, which gives the monodromy matrix. With
     closed loops the deviations satisfy the linearized constraints and are written in independent coordinates; in place
-    of maximal coordinates, those of the joints are used.
+    of maximal coordinates, those of the joints are used. Equations that others wrote (``compile_equations``) are
+    followed as they are written.
 
     Args:
         system: a system, a model, or the name of a library mechanism.
@@ -375,7 +376,7 @@ def _judged(
 ) -> Floquet:
     from scipy import linalg  # slow to load
 
-    conservative = bool(system.equations.power_is_zero)
+    conservative = bool(system.equations.power_is_zero) and not system.written
     M = per_period(around.matrix, period)
     values, left, right = linalg.eig(M, left=True)
     product = abs(np.prod(values) - 1)

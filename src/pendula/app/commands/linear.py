@@ -44,7 +44,6 @@ hold_option = click.option(
 
 @click.command("linearize")
 @mechanism_options
-@opt.equations_option
 @hold_option
 @rate_option
 @at_option
@@ -232,7 +231,7 @@ def _write(model: LinearModel, roots: Spectrum, paths: dict[str, Path | None]) -
 
 def _symbolic(asked: Asked, at: tuple[str, ...], terms: bool, latex: bool, as_json: bool, progress: Progress) -> None:
     """Prints the symbolic linear model."""
-    from pendula.equations.small_motion.build import linearize_symbolic
+    from pendula.analysis.linear.symbolic import linearize_symbolic
     from pendula.equations.small_motion.model import in_comments
     from pendula.present.words import symbols as words
 
@@ -272,7 +271,6 @@ def _missing_terms(found: SymbolicModel) -> str:
 
 @click.command("modes")
 @mechanism_options
-@opt.equations_option
 @hold_option
 @rate_option
 @at_option

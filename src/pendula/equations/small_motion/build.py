@@ -17,13 +17,12 @@ from pendula.equations.equations import PARTS, Equations, displacement_name
 from pendula.equations.matrix import entries
 from pendula.equations.printing.form import WORDS
 from pendula.equations.printing.tidy import tidy
-from pendula.equations.small_motion.model import SECONDS, SymbolicModel
+from pendula.equations.small_motion.model import SymbolicModel
 from pendula.equations.small_motion.point import Reader, independent, numeric
 from pendula.equations.small_motion.terms import Teller, ToldEquation
 from pendula.equations.tape import is_zero
 from pendula.equations.time_limit import OutOfTime, within
 from pendula.errors import NotSupported, UsageError
-from pendula.library.lookup import model_of
 from pendula.model.model import Model
 
 MOST_FREEDOMS = 6
@@ -37,48 +36,14 @@ DIGITS = 60
 """Digits to which a number of roots is computed to see whether it is zero."""
 
 
-def linearize_symbolic(
-    model: Model | str, at: Mapping[str, Any] | Any = None, *, seconds: float = SECONDS
-) -> SymbolicModel:
-    """The symbolic linear model of a small mechanism; its ``equations`` give an account of every term.
-
-    Closed loops are restricted to their independent directions, and the constraint forces at the point add geometric
-    stiffness. A quaternion's small motion is a small rotation about body axes.
-
-    Args:
-        model: a model, the name of a library mechanism, or a system.
-        at: coordinates (and constant rates) by name: numbers, or expressions of parameters as text, for example
-            ``{"theta": "acos(g/(r*Omega**2))"}``. Unnamed values are zero. A number without a simple exact form, such
-            as 0.26334254, becomes a constant ``NAME_e`` with that value; so do constraint forces, and ratios of speeds
-            in loops that are long numbers (``coupler_per_crank_e``). Or an equilibrium, as
-            :func:`pendula.find_equilibria` gives it.
-        seconds: time limit of the matrices [s]. What is computed later, on first access, has limits too: the account of
-            terms (``equations``) the same, and each result of the matrices (the state matrix, the characteristic
-            polynomial, conditions, borders of damping) a sixth of it. What is not found in time raises NotSupported;
-            printed models leave it out and say so (``left_out``).
-
-    Raises:
-        NotSupported: steady motion of loops or quaternions, forces with kinks, too many degrees of freedom, expressions
-            so long that the matrices are not found in time, or a run whose inputs the model does not know.
-        UsageError: the point is not an equilibrium, does not close the loops, or coefficients depend on time.
-
-    Example:
-        >>> import pendula
-        >>> found = linearize_symbolic(pendula.library.pendulum(kind="point"))
-        >>> found.K[0], found.conditions
-        (g*l*m, ())
-        >>> [(str(t.term), t.kind) for t in found.equations[0].terms]
-        [("l**2*m*theta''", 'kept'), ('g*l*m*sin(theta)', 'linearized')]
-    """
-    model = model_of(model, "linearize_symbolic", alone=True)
+def symbolic_model(model: Model, at: Mapping[str, Any], seconds: float) -> SymbolicModel:
+    """The symbolic linear model at a point, found within a time; see ``pendula.linear.linearize_symbolic``."""
     eq = derive(model, "lagrange")  # whose equations are the shortest to read
     freedoms = len(eq.v) - eq.loop_rows
     if freedoms > MOST_FREEDOMS:
         raise NotSupported(refusals.SYMBOLIC_FREEDOMS, most=MOST_FREEDOMS, freedoms=freedoms)
-    if hasattr(at, "state"):  # an equilibrium
-        at = {name: x for name, x in at.state.as_dict().items() if x}
     try:
-        found = within(seconds, lambda: _Builder(eq).build(at or {}))
+        found = within(seconds, lambda: _Builder(eq).build(at))
     except OutOfTime:
         raise NotSupported(refusals.SYMBOLIC_TIME, model=model.name, seconds=seconds) from None
     return replace(found, seconds=seconds)
