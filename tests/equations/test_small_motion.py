@@ -178,7 +178,7 @@ def test_linear_parts_are_the_derivative_of_their_terms():
 
 def test_points_that_cannot_be_used_are_refused():
     with pytest.raises(UsageError, match="does not satisfy the constraint pin"):
-        pendula.linear.linearize_symbolic("four-bar")
+        pendula.linear.linearize_symbolic("four-bar", {})
     with pytest.raises(NotSupported, match="steady motion"):
         pendula.linear.linearize_symbolic("heavy-top", {"pivot_wz": 3})
     with pytest.raises(UsageError, match="not an equilibrium"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import lowest_equilibrium
 from pendula.equations.small_motion.build import symbolic_model
 from pendula.equations.small_motion.model import SECONDS, SymbolicModel
@@ -15,7 +16,7 @@ from pendula.system.build import compile_system
 
 
 def linearize_symbolic(
-    model: Model | str, at: Mapping[str, Any] | Any = None, *, seconds: float = SECONDS
+    model: Model | str, at: Mapping[str, Any] | Equilibrium | None = None, *, seconds: float = SECONDS
 ) -> SymbolicModel:
     """The symbolic linear model of a small mechanism; its ``equations`` give an account of every term.
 
@@ -57,8 +58,7 @@ def linearize_symbolic(
             at = lowest_equilibrium(compile_system(model))
             if at is None:
                 raise
-    if hasattr(at, "state"):  # an equilibrium
-        joints = at.system.in_joints if at.system is not None else None
-        state = at.state if joints is None else joints.read_state(at.state, at.parameters)
+    if isinstance(at, Equilibrium):
+        state = at.state if at.system is None else at.system.in_joints.read_state(at.state, at.parameters)
         at = {name: x for name, x in state.as_dict().items() if x}
     return symbolic_model(model, at or {}, seconds)
