@@ -22,6 +22,7 @@ from pendula.analysis.equilibria.charts import (
 from pendula.analysis.equilibria.domain import Domain, domain_of
 from pendula.analysis.equilibria.equilibrium import Equilibrium, describe, refuse_unsteady
 from pendula.analysis.equilibria.from_twin import from_twin
+from pendula.analysis.equilibria.orbits import without_repeats
 from pendula.analysis.equilibria.poles import searches_in_twin
 from pendula.analysis.equilibria.proofs.boxes import prove_in_boxes
 from pendula.analysis.equilibria.proofs.completeness import Proof, prove_tree
@@ -210,6 +211,10 @@ def find_equilibria(
         reason += (
             f"; {forbidden} omitted, where a loop closes only with the two sides of a joint in opposite directions"
         )
+    once = without_repeats(balance, domain.circles, np.array([q for q, _, _ in allowed]), v)
+    if repeated := len(allowed) - len(once):
+        reason += f"; {repeated} omitted, which {'is' if repeated == 1 else 'are'} another in other angles"
+        allowed = [allowed[k] for k in once]
     real, doubtful, omitted = _real(problem, allowed, domain, rng)
     complete = INDICATED if doubtful and complete == PROVEN else complete
     reason += omitted

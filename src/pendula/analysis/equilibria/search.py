@@ -193,7 +193,8 @@ class Search:
 
     @cached_property
     def _orbits(self) -> Orbits | None:
-        return Orbits.of(self.problem.balance) if self.problem.turning is None else None
+        at_rest_with_balls = self.problem.turning is None and self.problem.system.balls
+        return Orbits.of(self.problem.balance) if at_rest_with_balls else None
 
     def features(self, q: Array) -> Array:
         """Numbers that are close exactly if poses are, up to a symmetry of the mechanism at rest."""
