@@ -325,6 +325,9 @@ def test_a_body_without_length_is_cut_off_at_the_limit(place):
 @pytest.mark.parametrize(
     "body",
     [
+        b'{"data": {"name": "a", "parameters": {"m": 1e999}}}',
+        b'{"text": "", "kind": "live", "options": {"a": -1e999}}',
+        b'{"data": {"name": "a", "parameters": {"m": NaN}}}',
         b"",
         b"{",
         b"[1, 2]",

@@ -126,6 +126,7 @@ def test_failures_exit_with_1(tmp_path):
         ('model = "pendlum"\n[over]\ntheta = [1]', "pendlum"),
         ("model = ", "TOML"),
         ('model = "pendulum"\n[over]\ntheta = { uniform = [0, 1] }', "give the number of draws"),
+        ('model = "pendulum"\nsave = "a\\u0000b"\n[over]\ntheta = [1]', "a study has a folder, given by its path"),
         ('model = "pendulum"\nstepper = "rk99"\n[over]\ntheta = [1]', "rk99"),
     ],
 )

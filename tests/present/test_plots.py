@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -172,3 +174,13 @@ def test_titles_name_the_mechanism(make):
     found = make()
     name = getattr(found, "mechanism", "") or found.system.model.name
     assert pendula.plot(found).get_suptitle().startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("ask", ["pendula.plot(run)", "pendula.plot(pendula.modes('pendulum', {'theta': 0}))"])
+def test_a_backend_that_matplotlib_does_not_know_is_named(ask):
+    code = "import pendula\nrun = pendula.simulate('pendulum', 0.1)\n"
+    code += f"try:\n    {ask}\nexcept Exception as error:\n    print(type(error).__name__, error)"
+    environment = {**os.environ, "MPLBACKEND": "nonsense"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("UsageError")
+    assert 'MPLBACKEND is "nonsense", which is not a backend of Matplotlib' in done.stdout

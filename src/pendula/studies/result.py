@@ -311,5 +311,6 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
         UsageError: it is not the path of a folder.
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path) or "\0" in str(path):
-        raise UsageError(f"a study has a folder, given by its path; found {path!r:.60}")
+        found = os.fspath(path) if isinstance(path, os.PathLike) else path
+        raise UsageError(f"a study has a folder, given by its path; found {found!r:.60}")
     return Path(path).absolute()

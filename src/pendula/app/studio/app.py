@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import os
 import re
 from collections.abc import AsyncIterator
@@ -134,17 +135,22 @@ def _client(request: Request) -> str:
     return re.sub("[^A-Za-z0-9_-]", "", request.headers.get("x-pendula-client", ""))[:CLIENT_NAME]
 
 
-async def _json(request: Request) -> dict[str, Any]:
-    def refuse(word: str) -> None:
+def _finite(word: str) -> float:
+    """The number of a word; NaN, Infinity and 1e999 are none."""
+    found = float(word)
+    if not math.isfinite(found):
         raise ValueError(word)
+    return found
 
+
+async def _json(request: Request) -> dict[str, Any]:
     body = await request.body()
     try:
-        found = json.loads(body, parse_constant=refuse)
+        found = json.loads(body, parse_constant=_finite, parse_float=_finite)
         if rb"\ud" in body.lower():  # halves of characters, which no text file can hold
             json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise Refused(400, "the body of the request is not JSON") from None
+        raise Refused(400, "the body of the request is not JSON with finite numbers") from None
     if not isinstance(found, dict):
         raise Refused(400, "the body of the request must be a JSON object")
     return found

@@ -21,6 +21,7 @@ from pendula.analysis.modes.words import named_shape
 from pendula.analysis.sensitivities import Sensitivities
 from pendula.errors import LoopNotClosed, PendulaError, UsageError
 from pendula.library.lookup import shown
+from pendula.present.pictures.blank import blank_figure
 from pendula.present.pictures.plots import (
     DPI,
     FEW,
@@ -162,13 +163,9 @@ def _deflected(found: Modes, numbers: Sequence[int]) -> list[Scene] | None:
 
 def _shapes(scenes: Sequence[Scene]) -> Figure:
     """The mechanism at its largest deflection; a quarter of a period later paler, if it is not at rest then."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(3, len(scenes))
     rows = -(-len(scenes) // columns)
-    figure = Figure(figsize=(9.0, 0.8 + 3.1 * rows), dpi=DPI, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(9.0, 0.8 + 3.1 * rows, dpi=DPI)
     for k, scene in enumerate(scenes):
         ax = figure.add_subplot(rows, columns, k + 1, aspect="equal", adjustable="datalim")
         assert scene.rest is not None  # mode_scene adds it

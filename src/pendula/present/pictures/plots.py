@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pendula.errors import UsageError
+from pendula.present.pictures.blank import blank_figure
 from pendula.present.player.scene import samples
 from pendula.present.thinning import thinned
 from pendula.present.words.units import in_degrees, labelled
@@ -126,11 +127,7 @@ def sheet(
     count: int, *, dpi: float = DPI, shared: bool = True, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple[Figure, list[Axes]]:
     """An empty figure with stacked panels, by default with a shared x axis."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 1.3 + 2.15 * count), dpi=dpi, layout=layout, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(9.0, 1.3 + 2.15 * count, dpi=dpi, layout=layout)
     return figure, list(figure.subplots(count, 1, sharex=shared, squeeze=False)[:, 0])
 
 

@@ -17,6 +17,7 @@ from pendula.formats import format_for, formats, write_content
 from pendula.library.lookup import named_model, shown
 from pendula.present.notebook.figures import displayed
 from pendula.present.notebook.pages import InlinePage
+from pendula.present.pictures.blank import load_matplotlib
 from pendula.present.pictures.plots import ForceSeries, RunSeries, plot_forces, plot_run
 from pendula.present.pictures.registry import PLOTS, plot_name, plot_of
 from pendula.present.pictures.scenery.scenes import Pose as Pose
@@ -65,6 +66,7 @@ def plot(result: Any, path: str | Path | None = None, *, dpi: float | None = Non
         inspect.signature(draw).bind(result, **options)
     except TypeError as error:
         raise UsageError(f"plot of a {type(result).__name__}: {error}") from None
+    load_matplotlib()
     figure = PLOTS.checked(plot_name(result), draw(result, **options))
     if dpi is not None:
         figure.set_dpi(dpi)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pendula.errors import NotSupported
 from pendula.present import refusals
+from pendula.present.pictures.blank import blank_figure
 from pendula.present.player import shapes as sh
 from pendula.present.player.scene import Scene, SceneBody
 from pendula.present.player.springs import spiral, zigzag
@@ -20,12 +21,9 @@ def plot_frames(scene: Scene, *, count: int = 12, dpi: float = 120) -> Any:
 
     Spatial mechanisms are shown along y, with ``up`` of the scene upwards.
     """
+    figure = blank_figure(8.0, 4.6, dpi=dpi)
     from matplotlib import colormaps
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 4.6), dpi=dpi, layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot(aspect="equal", adjustable="datalim")
     colors = colormaps["plasma"]
     chosen = np.unique(np.linspace(0, len(scene.t) - 1, count).astype(int))
