@@ -143,3 +143,41 @@ def test_a_rotor_out_of_balance_turns_the_torque_that_holds_its_bearing():
     )
     with pytest.raises(UsageError, match="changes with time"):
         pendula.equilibria.trim(rotor, {"b_dot": 2.0}, ["a"])
+
+
+AT_POLES = pytest.mark.xfail(
+    strict=True, reason="charts decided at compilation: unit quaternions inside, which have no pole"
+)
+
+
+@AT_POLES
+def test_trim_holds_a_body_at_a_pole_of_its_angles():
+    """The torque about the joint that carries the weight: -c x m g."""
+    com, weight = np.array([0.1, 0.05, -0.3]), np.array([0.0, 0.0, -2.0 * 9.81])
+    model = pendula.Model(
+        name="held",
+        gravity=[0, 0, -9.81],
+        inputs={"Mx": 0, "My": 0},
+        bodies=[{"name": "b", "mass": 2.0, "com": com.tolist(), "inertia": [0.1, 0.12, 0.05]}],
+        joints=[{"name": "j", "type": "spherical", "parent": "ground", "child": "b", "orientation": "zxz"}],
+        forces=[{"type": "torque", "body": "b", "vector": ["Mx", "My", 0]}],
+    )
+    found = pendula.equilibria.trim(model, {"j_1": 0.0, "j_2": 0.0, "j_3": 0.0}, ["Mx", "My"])
+    assert [found["Mx"], found["My"]] == pytest.approx(-np.cross(com, weight)[:2])
+
+
+@pytest.mark.parametrize("orientation", [pytest.param("zxz", marks=AT_POLES), "xyz"])
+def test_trim_of_an_arm_with_a_body_that_hangs_at_a_pole(orientation):
+    """A level arm of 3 kg, its mass centre at 0.2 m, with 2 kg at 0.4 m; the body on the ball joint may spin."""
+    arm = {"name": "arm", "mass": 3.0, "com": [0.2, 0, 0], "inertia": [0.1, 0.1, 0.1]}
+    body = {"name": "b", "mass": 2.0, "com": [0, 0, -0.3], "inertia": [0.1, 0.12, 0.05]}
+    hinge = {"name": "h", "type": "revolute", "parent": "ground", "child": "arm", "axis": [0, 1, 0]}
+    ball = {"name": "j", "type": "spherical", "child": "b", "orientation": orientation, "speeds": "body"}
+    model = pendula.Model(
+        name="crane",
+        gravity=[0, 0, -9.81],
+        bodies=[arm, body],
+        joints=[hinge, {**ball, "parent": {"body": "arm", "position": [0.4, 0, 0]}}],
+    )
+    found = pendula.equilibria.trim(model, {"h": 0.0}, ["h"])
+    assert found["h"] == pytest.approx(-(3.0 * 0.2 + 2.0 * 0.4) * 9.81)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import ellipk
 
 import pendula
 from pendula.errors import UsageError
@@ -158,3 +159,17 @@ def test_the_command_continues_a_file(tmp_path: Path, monkeypatch: Any) -> None:
     whole = pendula.simulate("pendulum", 2.0, samples=21)
     run = pendula.load_run("b.npz")
     np.testing.assert_allclose(run.q, whole.q, atol=1e-6)
+
+
+@pytest.mark.xfail(strict=True, reason="one driver of runs will keep the sides of events from one stretch to the next")
+def test_an_event_exactly_at_the_seam_is_counted_once() -> None:
+    """A rod swinging from 1 rad passes the vertical at odd multiples of K(sin(1/2))/w0, 11 times in 10 s."""
+    quarter = ellipk(np.sin(0.5) ** 2) / np.sqrt(1.5 * 9.81)
+    known = quarter * np.arange(1, 40, 2)
+    known = known[known < 10.0]
+    swing: dict[str, Any] = {"initial_state": {"theta": 1.0}, "events": ["theta = 0"], "tol": 1e-12}
+    whole = pendula.simulate("pendulum", 10.0, **swing).events["theta = 0"].t
+    assert whole == pytest.approx(known, abs=1e-9)
+    for seam in whole[:-1]:
+        both = pendula.simulate("pendulum", float(seam), **swing).continue_for(10.0 - float(seam))
+        assert both.events["theta = 0"].t == pytest.approx(known, abs=1e-9)

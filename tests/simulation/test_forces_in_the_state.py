@@ -168,3 +168,29 @@ def test_a_zone_that_fits_between_the_stages_of_a_step_is_not_passed_in_silence(
     assert x.min() > low
     outside = x > high
     np.testing.assert_allclose((x**2 + v**2)[outside], 1.09, rtol=1e-4)
+
+
+def _block_on_belt(speed: float) -> pendula.results.Trajectory:
+    """A block of 1 kg on a belt that moves at 0.5 m/s, held by a spring, with dry friction of 2 N."""
+    model = Model(
+        name="belt",
+        gravity=[0, 0, 0],
+        bodies=[{"name": "block", "mass": 1.0}],
+        joints=[{"name": "x", "type": "prismatic", "parent": "ground", "child": "block", "axis": [1, 0, 0]}],
+        forces=[
+            {"type": "spring", "joint": "x", "stiffness": 10.0},
+            {"type": "generalized", "coordinate": "x", "value": "-2*sign(x_dot - 0.5)"},
+        ],
+    )
+    return pendula.simulate(model, 1.0, initial_state={"x_dot": speed}, max_steps=20_000)
+
+
+@pytest.mark.parametrize("speed", [0.3, 0.6])
+def test_a_block_that_reaches_the_speed_of_its_belt_sticks(speed: float) -> None:
+    assert _block_on_belt(speed).outcome is Outcome.STICKS
+
+
+@pytest.mark.xfail(strict=True, reason="one driver of runs will look for sticking from the first step on")
+def test_a_block_that_is_put_on_its_belt_sticks_at_once() -> None:
+    """The spring pulls with less than the friction holds until x = 0.2, at t = 0.4."""
+    assert _block_on_belt(0.5).outcome is Outcome.STICKS
