@@ -6,6 +6,7 @@ The interrupt comes at the n-th call of a Python function, so a test meets the s
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -473,6 +474,47 @@ def test_an_interrupt_while_llvm_hands_over_machine_code_is_raised_after_it(call
     out, inp = np.zeros(1), np.array([1.5])
     NATIVE(doubled.address)(out.ctypes.data, inp.ctypes.data, 0)
     assert out[0] == 3.0
+
+
+AT_EVERY_CALL = """
+import signal, sys
+from pendula.system.code.module import build_module
+
+def compute():
+    build_module("define double @same(double %x) { ret double %x }", 0)
+
+class Presses:
+    def __init__(self, at=None):
+        self.at, self.count = at, 0
+
+    def __call__(self, frame, event, argument):
+        if event in ("call", "return"):
+            self.count += 1
+            if self.count == self.at:
+                signal.raise_signal(signal.SIGINT)
+
+def pressed(at=None):
+    presses = Presses(at)
+    sys.setprofile(presses)
+    try:
+        compute()
+    except KeyboardInterrupt:
+        return at
+    finally:
+        sys.setprofile(None)
+    return presses.count
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+compute()
+count = pressed()
+print(count > 100, all(pressed(at) == at for at in range(1, count)))
+"""
+
+
+def test_interrupts_leave_no_machine_code_with_two_owners():
+    """Each of them would free it, which ends the process: so it is tried in another one."""
+    done = subprocess.run([sys.executable, "-c", AT_EVERY_CALL], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
 
 
 def test_an_interrupt_while_a_model_is_written_is_an_interrupt():

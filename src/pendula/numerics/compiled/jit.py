@@ -21,12 +21,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
 import numba
 import numpy as np
+from llvmlite.binding import ModuleRef
 from numba.core import event
 from numba.core.codegen import JitEngine
 from numba.core.compiler_lock import global_compiler_lock
@@ -93,22 +95,24 @@ class _Uncollected(event.Listener):
 event.register("numba:compiler_lock", _Uncollected())
 
 
-def _hold_interrupts_in_callbacks() -> None:
-    """Makes a keyboard interrupt wait until LLVM has made its machine code.
+def _hold_interrupts_in(owner: type, method: str) -> None:
+    """Makes a keyboard interrupt wait until a call of LLVM is complete, which LLVM itself would not end sooner."""
+    usual = getattr(owner, method)
 
-    LLVM hands the code over to a Python function, which native code calls. There an interrupt would be ignored, and the
-    code be missing. LLVM hears of no interrupt before, so that this one does not come later than it would.
-    """
-    usual = JitEngine.finalize_object
-
-    def finalize_object(self: Any) -> Any:
+    @wraps(usual)
+    def call(*arguments: Any, **options: Any) -> Any:
         with uninterrupted():
-            return usual(self)
+            return usual(*arguments, **options)
 
-    JitEngine.finalize_object = finalize_object
+    setattr(owner, method, call)
 
 
-_hold_interrupts_in_callbacks()
+# LLVM hands machine code over to a Python function, which native code calls: an interrupt there would be ignored, and
+# the code be missing.
+_hold_interrupts_in(JitEngine, "finalize_object")
+# A module gets another owner, which Python notes after the call: with an interrupt in between, both would free it.
+_hold_interrupts_in(JitEngine, "add_module")
+_hold_interrupts_in(ModuleRef, "link_in")
 
 
 def processor() -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from pendula.interrupts import uninterrupted
 from pendula.model.expressions.functions import PRIMITIVES
 
 _lock = threading.Lock()
@@ -32,7 +33,7 @@ def build_module(text: str, optimization: int) -> Any:
 
     The result keeps the code alive; its ``get_function_address`` returns the address of a function.
     """
-    with _lock:
+    with _lock, uninterrupted():  # with an interrupt in the middle, two owners would free a module
         target, processor, features = _start()
         module = llvm.parse_assembly(text)
         module.verify()
