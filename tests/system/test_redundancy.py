@@ -10,9 +10,10 @@ from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula import Model, library
-from pendula.errors import LoopNotClosed, NotSupported, SingularPose, UsageError
+from pendula.errors import LoopNotClosed, ModelError, NotSupported, SingularPose, UsageError
 from pendula.results import System
 from pendula.system.loops.mobility import mobility
+from tests.crossings.oracle import Mechanism, Moment
 from tests.helpers.loops import spherical_four_bar
 
 SAME = 1e-8
@@ -434,3 +435,60 @@ def test_a_loop_around_a_prescribed_motion_alone_changes_no_speeds(formulation):
     run = pendula.simulate(guided, 0.3, samples=2)
     alone = pendula.simulate(pendula.compile_system(free, "kane"), 0.3, samples=2)
     assert run.joints[0] == pytest.approx(alone.joints[0], abs=SAME)
+
+
+@pytest.mark.parametrize("formulation", ["kane", "lagrange", "newton-euler", "projection", "maximal"])
+def test_a_lid_welded_and_pinned_to_a_pendulum_leaves_it_a_pendulum(formulation):
+    """All rows of its loop are rounding in every speed: two equilibria, and the frequency of a rigid body on an axle."""
+    # the lid's place on the arm, from the weld below: what is at (0.2, -0.1, 0.4) of the lid is there on the arm
+    weld = Rotation.from_euler("ZYX", [-0.931, 0.6, -0.13])
+    there = np.array([-0.339, 0.437, -0.442]) + weld.inv().as_matrix() @ [0.2, -0.1, 0.4]
+    turned = {"sequence": "zyx", "angles": [-0.931, 0.6, -0.13]}
+    side = {"body": "arm", "rotation": {"sequence": "xz", "angles": [-0.79, 0.738]}}
+    joints = [
+        {"name": "j", "type": "revolute", "axis": [1, 2, 0], "parent": "ground", "child": side},
+        {
+            "name": "weld",
+            "type": "fixed",
+            "parent": {"body": "arm", "position": [-0.339, 0.437, -0.442]},
+            "child": {"body": "lid", "rotation": turned},
+        },
+        {
+            "name": "pin",
+            "type": "coincident",
+            "parent": {"body": "arm", "position": there.tolist()},
+            "child": {"body": "lid", "position": [0.2, -0.1, 0.4]},
+        },
+    ]
+    data = {
+        "name": "lid",
+        "gravity": [0, 0, -9.81],
+        "bodies": [
+            {"name": "arm", "box": {"mass": 1, "size": [0.3, 0.2, 0.1], "at": [0.1, 0.2, 0.3]}},
+            {"name": "lid", "box": {"mass": 1, "size": [0.1, 0.2, 0.5], "at": [0.3, 0.1, 0.3]}},
+        ],
+        "joints": joints,
+    }
+    rigid = Mechanism(data)
+    inertia = 2 * rigid.kinetic(Moment(0, {"j": 0.3}, {"j_dot": 1.0}))
+    heights = [rigid.potential(Moment(0, {"j": angle}, {"j_dot": 0.0})) for angle in (0, np.pi / 2, np.pi)]
+    weight = np.hypot((heights[0] - heights[2]) / 2, heights[1] - (heights[0] + heights[2]) / 2)
+    system = pendula.compile_system(Model(**data), formulation)
+    assert mobility(system).rank == 0
+    found = pendula.find_equilibria(system)
+    assert len(found) == 2
+    hanging = min(found, key=lambda one: one.potential)
+    frequency = pendula.modes(pendula.linearize(system, hanging)).frequencies[0]
+    assert frequency == pytest.approx(np.sqrt(weight / inertia), rel=1e-9)
+
+
+def test_a_pin_that_misses_a_welded_lid_is_refused():
+    bodies = [{"name": name, "box": {"mass": 1, "size": [0.3, 0.2, 0.1]}} for name in ("arm", "lid")]
+    joints = [
+        {"name": "j", "type": "revolute", "axis": [1, 2, 3], "parent": "ground", "child": "arm"},
+        {"name": "weld", "type": "fixed", "parent": "arm", "child": "lid"},
+        {"name": "pin", "type": "coincident", "parent": {"body": "arm", "position": [0.1, 0, 0]}, "child": "lid"},
+    ]
+    model = Model(name="misfit", gravity=[0, 0, -9.81], bodies=bodies, joints=joints)
+    with pytest.raises(ModelError, match=r"gap along x is 0\.1, and no motion of the mechanism changes it"):
+        pendula.compile_system(model, "kane")

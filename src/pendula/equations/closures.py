@@ -17,7 +17,7 @@ from pendula.equations import vectors as vec
 from pendula.equations.equations import Transmitted, multiplier_symbols
 from pendula.equations.matrix import Matrix
 from pendula.equations.mechanism.mechanism import Mechanism
-from pendula.equations.mechanism.parts import WORLD, Pose
+from pendula.equations.mechanism.parts import WORLD, Pose, Shift
 from pendula.equations.tape import Expr, is_zero
 from pendula.errors import ModelError, Problem
 from pendula.model.bodies import GROUND
@@ -184,7 +184,7 @@ def constraint_rows(
     """
     kept, idle = [], []
     for row in rows:
-        gap, slopes, bias = find(row)
+        gap, slopes, bias = _without_rounding(mechanism, row, *find(row))
         if not holds_by_itself(mechanism, row, gap, slopes):
             kept.append((row.name, gap, tuple(slopes), bias))
         else:
@@ -194,6 +194,63 @@ def constraint_rows(
     mechanism.idle_rows += [row.name for row in idle if not (planar and row in across)]
     names, g, G, c = zip(*kept, strict=True) if kept else ((), (), (), ())
     return Constraints(names, g, G, c)
+
+
+def _without_rounding(
+    mechanism: Mechanism, row: Row, gap: Expr, slopes: Sequence[Expr], bias: Expr
+) -> tuple[Expr, Sequence[Expr], Expr]:
+    """A row as derived, or with slopes of zero where nothing free moves its two sides relative to each other.
+
+    Rotations that both sides share cancel in numbers only; the rounding that is left would pass for slopes.
+    """
+    if isinstance(row, CoupledRow) or not mechanism.joints_place_bodies:
+        return gap, slopes, bias
+    bodies = (row.parent.body, row.child.body) if isinstance(row, GapRow) else (row.a.body, row.b.body)
+    chains = [_chain(mechanism, body) for body in bodies]
+    paths = [[k for k in chain if k not in other] for chain, other in zip(chains, reversed(chains), strict=True)]
+    joints = [mechanism.links[k].joint for path in paths for k in path]
+    names, free = {joint.name for joint in joints}, len(mechanism.v)
+    if any(speed.joint in names for speed in mechanism.speeds):
+        return gap, slopes, bias
+    ends: list[Expr] = [*row.parent.place, *row.child.place] if isinstance(row, GapRow) else []
+    ends += [
+        x
+        for path in paths
+        for k in path
+        for step in mechanism.links[k].before
+        if isinstance(step, Shift)
+        for x in step.vector
+    ]
+    driven = {d.position for d in mechanism.drives}
+    if any(joint.coordinates() for joint in joints) or any(driven & se.sympify(x).free_symbols for x in ends):
+        return gap, [*[0] * free, *slopes[free:]], bias
+    return _welded_gap(mechanism, row, paths), [0] * len(slopes), 0
+
+
+def _chain(mechanism: Mechanism, body: str) -> list[int]:
+    """Indices of a body and all bodies between it and ground."""
+    k, found = -1 if body == GROUND else mechanism.index[body], []
+    while k >= 0:
+        found.append(k)
+        k = mechanism.links[k].parent
+    return found
+
+
+def _welded_gap(mechanism: Mechanism, row: GapRow | AngleRow, paths: Sequence[Sequence[int]]) -> Expr:
+    """The gap of a row between two welded bodies, in axes of the body that carries both."""
+    poses = []
+    for path in paths:
+        pose = WORLD
+        for k in reversed(path):
+            link = mechanism.links[k]
+            pose = mechanism.follow(pose, (*link.before, *link.after), link.body)
+        poses.append(pose)
+    first, second = poses
+    if isinstance(row, AngleRow):
+        return vec.dot(vec.times(first.R, row.a.direction), vec.times(second.R, row.b.direction))
+    ends = [vec.add(p.r, vec.times(p.R, end.place)) for p, end in ((first, row.parent), (second, row.child))]
+    own = row.axis.direction if row.axis.body == GROUND else vec.times(first.R, row.axis.direction)
+    return vec.dot(vec.subtract(ends[1], ends[0]), own)
 
 
 def closures_transmit(mechanism: Mechanism, rows: Sequence[Row], constraints: Constraints) -> list[Transmitted]:
