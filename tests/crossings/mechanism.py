@@ -378,6 +378,14 @@ class Builder:
         self.forces.append({"type": "force", "body": "arm", "at": "tip", "vector": ["0.4*F", 0.1, 0]})
         return str(on)
 
+    def damped(self) -> None:
+        """Friction in all joints, and a spring along the slide: only then a motion is easily periodic."""
+        names = [
+            joint["name"] for joint in self.joints if joint["name"] in ("shoulder", "hinge", "slide", "tail", "crank")
+        ]
+        self.forces += [{"type": "friction", "joint": name, "coefficient": 2} for name in names]
+        self.forces.append({"type": "spring", "joint": "slide", "stiffness": 30, "length": 0.1})
+
     # -- all together
 
     def drawn(self) -> Drawn:
@@ -386,6 +394,8 @@ class Builder:
         self.closure()
         self.load()
         push = self.push()
+        if self.row["question"] == "multipliers":
+            self.damped()
         if self.row["drive"] == "moving ground":
             place = next(j for j in self.joints if j["name"] == "shoulder")["parent"]["position"]
             place[0] = f"{place[0]} + 0.1*sin(3*t)"

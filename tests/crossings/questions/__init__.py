@@ -25,6 +25,7 @@ PLACES: Mapping[str, str] = {
     "equilibria": "rest",
     "linear model": "rest",
     "modes": "rest",
+    "multipliers": "multipliers",
     "python": "programs",
     "sympy": "programs",
     "c": "programs",

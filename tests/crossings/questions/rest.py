@@ -149,7 +149,7 @@ def equilibria(case: Case, carried: Carried) -> None:
     for one in found:
         if one.singular:
             continue
-        x = rest.moment(_coordinates(carried, one.state))
+        x = rest.moment(coordinates(carried, one.state))
         if one.steady:
             raise Wrong(f"an equilibrium moves: {one.v}")
         at_rest(rest, x)
@@ -161,7 +161,7 @@ def equilibria(case: Case, carried: Carried) -> None:
     return None
 
 
-def _coordinates(carried: Carried, state: Any) -> dict[str, float]:
+def coordinates(carried: Carried, state: Any) -> dict[str, float]:
     joints = carried.system.in_joints.read_state(state, carried.run.parameters)
     return dict(zip(joints.layout.coordinates, map(float, joints.q), strict=True))
 
@@ -232,15 +232,15 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
             laws = case.given.inputs if case.row["input"] in ("number", "feedback") else {}
             if laws:
                 still = pendula.compile_system(pendula.Model(**{**data, "inputs": laws}))
-            place = _a_place(pendula.find_equilibria(still, starts=STARTS, parameters=p, **given))
+            place = a_place(pendula.find_equilibria(still, starts=STARTS, parameters=p, **given))
             named = dict(zip(still.layout.coordinates, map(float, place.q), strict=True))
             linear = pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p, **given)
             never_alone(case, lambda: pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p))
             q = named
         else:
-            place = _a_place(pendula.find_equilibria(system, starts=STARTS, parameters=p, **given))
+            place = a_place(pendula.find_equilibria(system, starts=STARTS, parameters=p, **given))
             linear = pendula.linearize(system, place)
-            q = _coordinates(carried, place.state)
+            q = coordinates(carried, place.state)
             never_alone(case, lambda: pendula.linearize(system, q, parameters=p))
     except UsageError as error:
         says_so(case, carried, error)
@@ -254,7 +254,7 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
     return linear, small, shared
 
 
-def _a_place(found: Any) -> Any:
+def a_place(found: Any) -> Any:
     for one in found:
         if not one.singular and not one.steady and one.condition < 1e4:
             return one
