@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
 from tests.crossings import oracle, questions
@@ -55,6 +57,10 @@ def _falsify(case: Case, question: str) -> None:
         case.events = {text: (name, 1.01 * a, b, 1.01 * c) for text, (name, a, b, c) in case.events.items()}
     elif question == "fmu":
         case.parameters = {**case.parameters, "m": 1.01 * case.own.values.parameters["m"]}
+    elif question == "momentum":  # masses are the oracle's on both sides
+        data = deepcopy(case.drawn.data)
+        data["bodies"][0]["com"] = [1.01 * x for x in data["bodies"][0]["com"]]
+        case.own = oracle.Mechanism(data, case.parameters)
     else:
         wrong = {**case.parameters, "m": 1.01 * case.own.values.parameters["m"]}
         case.own = oracle.Mechanism(case.drawn.data, wrong)
