@@ -507,7 +507,7 @@ def test_control_is_asked_for_by_name_where_it_is_missing(monkeypatch: pytest.Mo
 
 def test_symbols_are_refused_for_open_loops_and_many_freedoms() -> None:
     with pytest.raises(UsageError, match="does not satisfy the constraint"):
-        pendula.linear.linearize_symbolic(library.four_bar())
+        pendula.linear.linearize_symbolic(library.four_bar(), {})
     with pytest.raises(NotSupported, match="degrees of freedom"):
         pendula.linear.linearize_symbolic(library.chain(links=7))
     with pytest.raises(UsageError, match="not an equilibrium"):
