@@ -95,7 +95,7 @@ MORE_CORRECTED = {
     ("003", "frequencies"): {"5.3, last paragraph"},
     ("003", "beats"): {"5.3, beat frequency", "5.3, resonance"},
     ("003", "divergence"): {"5.5, threshold", "5.5, limit", "5.5, start and figures"},
-    ("003", "pumpjack"): {"eq. 58", "eq. 58, index", "5.4, 4-bar linkage"},
+    ("003", "pumpjack"): {"eq. 58", "eq. 58, index", "eqs. 51, 52, 59", "5.4, 4-bar linkage"},
     ("003", "damped"): set(),
     ("003", "one_link"): set(),
     ("003", "three_links"): set(),
@@ -297,6 +297,14 @@ def test_beats_follow_the_rule_in_the_limit_only() -> None:
     found = corrected("003", "beats", "5.3, beat frequency")
     assert found["smallest drive [s]"] == pytest.approx(found["rule [s]"], rel=0.01)
     assert found["largest drive [s]"] < found["rule [s]"] / 3
+
+
+@pytest.mark.slow
+def test_a_drive_in_the_moment_alone_is_a_couple() -> None:
+    """At the tip of a rod a force does twice the virtual work of its moment about the mass centre."""
+    found = corrected("003", "pumpjack", "eqs. 51, 52, 59")
+    both, alone = found["change with eqs. 51, 52 [rad/s^2]"], found["change in eq. 59 alone [rad/s^2]"]
+    assert both / alone == pytest.approx(2.0, rel=1e-9)
 
 
 @pytest.mark.slow

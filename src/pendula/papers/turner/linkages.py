@@ -7,6 +7,7 @@ import numpy as np
 import pendula
 from pendula.papers.judge import chosen, claim
 from pendula.papers.show import animation
+from pendula.papers.turner.dae import dae, links_of
 from pendula.papers.types import Finding, Line
 from pendula.present.pictures.curves import Chart, curve
 from pendula.results import Modes, Trajectory
@@ -25,6 +26,7 @@ def pumpjack(drive: float, duration: float) -> Finding:
     rates = run["crank_dot"]
     lines = (
         *_driving(drive),
+        _force_or_couple(drive),
         chosen(
             "5.4, 4-bar pumpjack",
             "the crank moves in a circle if driven; over long times the system is noticeably accelerated",
@@ -82,6 +84,35 @@ def _driving(mu: float) -> tuple[Line, Line]:
             effect="which link the drive follows is left open; another than the first may brake it",
             severity="incomplete",
         ),
+    )
+
+
+def _force_or_couple(mu: float) -> Line:
+    """The drive at the tip of the first link of a linkage, in its moment alone and in its linear momentum as well."""
+    model = pendula.library.linkage(bars=6)
+    run = pendula.simulate(model, 1.0, tol=1e-10, samples=2)
+    q, w = run.q[-1], run.v[-1]
+    _, lengths, centres, _ = links_of(model)
+    across = np.array([np.cos(q[0]), np.sin(q[0])])
+    force, arm = mu * w[0] * across, lengths[0] - centres[0]
+    A, still = dae(model, q, w, closed=True)
+    moment = still.copy()
+    moment[2 * len(q)] += arm * mu * w[0]
+    both = moment.copy()
+    both[:2] += force
+    change = [float((np.linalg.solve(A, b) - np.linalg.solve(A, still))[2 * len(q)]) for b in (moment, both)]
+    return claim(
+        "eqs. 51, 52, 59",
+        "the driving force F_d stands in the moment of the first link, and the sums of forces stay as they are",
+        f"a force μ_d θ_1' θ̂_1 at the tip of the first of 6 bars, in motion at θ_1' = {w[0]:.3g} rad/s: in eq. 59 "
+        f"alone it changes θ_1'' by {change[0]:.4g} rad/s², in eqs. 51 and 52 as well by {change[1]:.4g} rad/s²",
+        abs(change[0] - change[1]) < 1e-9,
+        evidence={"change in eq. 59 alone [rad/s^2]": change[0], "change with eqs. 51, 52 [rad/s^2]": change[1]},
+        reason="a force accelerates the mass centre as well; with the moment alone the drive is a couple, whose size "
+        "depends on where the force was said to act",
+        corrected="F_d in eqs. 51 and 52 for i = 1 as well, or a driving torque in place of the force",
+        effect="another drive than the one described",
+        severity="incomplete",
     )
 
 
