@@ -124,6 +124,25 @@ def test_results_that_a_cluster_lost_on_their_way_are_computed_again(monkeypatch
     assert np.array_equal(found["end.theta"], undisturbed["end.theta"])
 
 
+@pytest.mark.parametrize("status", ["running", "closed"])
+@pytest.mark.parametrize("error", [OSError("Stream is closed"), KeyError("tcp://127.0.0.1:1"), TimeoutError()])
+def test_a_worker_that_ends_while_the_cluster_starts_does_not_matter(monkeypatch, status, error):
+    def scatter(self, data, broadcast, hash):
+        raise error
+
+    monkeypatch.setattr(LosingClient, "scatter", scatter)
+    monkeypatch.setattr(LosingClient, "status", status)
+    if status == "closed":
+        with pytest.raises(ComputationError, match="the Dask cluster was lost while it started"):
+            on_losing_client(monkeypatch, [])
+        return
+    pytest.importorskip("distributed")
+    undisturbed = pendula.sweep("pendulum", {"theta": "0.1:1:40"}, "end", duration=1.0, on="here")
+    found = on_losing_client(monkeypatch, [])
+    assert found.complete
+    assert np.array_equal(found["end.theta"], undisturbed["end.theta"])
+
+
 def test_a_cluster_that_loses_everything_is_given_up(monkeypatch):
     pytest.importorskip("distributed")
     with pytest.raises(ComputationError, match="lost its work 21 times in a row"):

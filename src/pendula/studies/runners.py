@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pendula.errors import ComputationError, NotSupported, UsageError, WorkerDied
+from pendula.errors import ComputationError, NotSupported, PendulaError, UsageError, WorkerDied
 from pendula.extensions import load_again
 from pendula.extras import needed
 from pendula.interrupts import note_interrupt
@@ -216,12 +216,15 @@ class Dask:
         self._cluster: Any = None
         self._own = not hasattr(self.on, "submit")
         self._client: Any = None
+        self._sent: Any = self._pickled
         try:
             self._connect(CONNECT)
             self._share()
-        except BaseException:
+        except BaseException as error:
             self.close()
-            raise
+            if isinstance(error, PendulaError) or not isinstance(error, Exception):
+                raise
+            raise ComputationError(f"the Dask cluster was lost while it started: {error!r}") from None
 
     def _connect(self, seconds: float) -> None:
         distributed = needed("distributed", "a Dask cluster")
@@ -254,8 +257,15 @@ class Dask:
             ) from None
 
     def _share(self) -> None:
-        """Sends the recipe to all workers, once."""
-        self._sent = self._client.scatter(self._pickled, broadcast=True, hash=False) if self.workers else self._pickled
+        """Sends the recipe to all workers, once; with every task, if there are none or one ends meanwhile."""
+        self._sent = self._pickled
+        if not self.workers:
+            return
+        try:
+            self._sent = self._client.scatter(self._pickled, broadcast=True, hash=False)
+        except Exception:  # Dask raises many types for a worker that has ended
+            if getattr(self._client, "status", "running") != "running":
+                raise
 
     @property
     def workers(self) -> int:
