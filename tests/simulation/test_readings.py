@@ -85,6 +85,17 @@ def test_samples_that_miss_the_motion_give_no_integral(per_period: int) -> None:
     assert pendula.simulate(model, 12 * np.pi).integral("1") == pytest.approx(12 * np.pi)
 
 
+@pytest.mark.parametrize("samples", [7, 13])
+@pytest.mark.parametrize("waves", [1, 2, 4])
+def test_samples_that_miss_what_depends_on_time_give_no_integral(samples: int, waves: int) -> None:
+    """The integral of cos^2 over whole periods is half their length; at every sample it is 1. The motion is slow."""
+    run = pendula.simulate("pendulum", 6.0, initial_state={"theta": 0.0}, samples=samples)
+    with pytest.raises(UsageError, match="miss what happens in between"):
+        run.integral(f"cos({2 * waves}*pi*t)**2")
+    close = pendula.simulate("pendulum", 6.0, initial_state={"theta": 0.0}, samples=1201)
+    assert close.integral(f"cos({2 * waves}*pi*t)**2") == pytest.approx(3.0, rel=1e-4)
+
+
 def test_points_move_as_their_positions_change(swing: pendula.Trajectory) -> None:
     last = swing.system.layout.bodies[-1]
     for point in ("origin", "com", "tip", (0.1, -0.2)):
