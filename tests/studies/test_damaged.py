@@ -116,6 +116,18 @@ def test_what_is_no_file_is_refused(studies: Any, file: str, what: str, tmp_path
         pendula.load_sweep(folder)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
+def test_a_lock_that_is_a_link_or_a_pipe_is_refused(studies: Any, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(studies[0] / "grid", tmp_path / "s"))
+    lock = folder / "lock"
+    for make in (lambda: lock.symlink_to(tmp_path / "elsewhere"), lambda: os.mkfifo(lock)):
+        lock.unlink()
+        make()
+        with pytest.raises(UsageError, match="lock"):
+            pendula.sweep("pendulum", **STUDIES["grid"], duration=0.5, save=folder, on="here")
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_a_folder_with_a_name_that_no_file_has_is_refused() -> None:
     for save in ("a\0b", "", 3):
         with pytest.raises(UsageError, match="a study has a folder, given by its path"):

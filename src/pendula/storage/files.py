@@ -310,8 +310,18 @@ def give_name(made: Path, name: Path) -> None:
 
 
 def open_lock(path: Path) -> BinaryIO:
-    """A file that processes lock and that holds nothing; it is made if there is none."""
-    return open(path, "a+b")
+    """A file that processes lock and that holds nothing; it is made if there is none, and not where a link leads.
+
+    Raises:
+        OSError: it cannot be made, or it is a link or a pipe.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+    try:
+        return os.fdopen(handle, "r+b")
+    except OSError:  # it is a pipe
+        os.close(handle)
+        raise
 
 
 def check_writable(path: Path) -> None:
