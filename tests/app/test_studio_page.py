@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import eigh
 
 import pendula
-from tests.app.studio_server import studio
+from tests.app.studio_server import studio, wait_until
 from tests.app.studio_tab import Tab
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -337,7 +337,7 @@ def test_the_page_fits_a_telephone(home, dark):
 
 
 @pytest.mark.slow
-def test_the_state_of_the_scene_is_kept_in_the_model_and_exports_are_written(home):
+def test_the_state_of_the_scene_is_kept_in_the_model_and_exports_are_written(home, tmp_path):
     with open_page(home, "keep.toml", "heavy-top") as tab:
         tab.press("Pause")
         state = tab.run("window.pendula.state")
@@ -353,6 +353,11 @@ def test_the_state_of_the_scene_is_kept_in_the_model_and_exports_are_written(hom
             line = f"[...document.querySelectorAll('.export-line')].find(one => one.textContent.startsWith({name!r}))"
             file = tab.until(f"({line}).querySelector('a')?.textContent")
             assert (home.folder / file).stat().st_size > 0
+        tab.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+        tab.press(file)
+        assert wait_until(lambda: (tmp_path / file).exists())
+        assert (tmp_path / file).read_bytes() == (home.folder / file).read_bytes()
+        assert not [url for url in tab.requests if "/download/" in url and home.token in url]
         assert tab.troubles == []
     compile((home.folder / file).read_text(encoding="utf-8"), file, "exec")
 
