@@ -336,3 +336,15 @@ def test_motors_of_a_parallelogram_can_work_against_each_other():
     # along the coupler the forces of its pins are open, across it they carry its weight
     assert found.joints["pin"].tolist() == [True, False, False, False, False, False]
     assert found.joints["a"][5]
+
+
+@pytest.mark.parametrize("type_", ["free", "planar"])
+def test_a_free_body_has_no_reactions_to_leave_open(type_):
+    m = Mechanism(
+        _model([{"name": "ball", "sphere": {"mass": 1, "radius": 0.2}}], [_joint("j", type_, "ground", "ball")])
+    )
+    q = {"j_x": 0.0, "j_y": 0.0, "j_z": 0.0, "j_q0": 1.0, "j_q1": 0.0, "j_q2": 0.0, "j_q3": 0.0}
+    q = q if type_ == "free" else {"j_x": 0.0, "j_y": 0.0, "j_angle": 0.0}
+    found = m.undetermined(Moment(0.0, q, dict.fromkeys(m.free, 0.0)))
+    assert not found.joints["j"].any()
+    assert found.clear

@@ -310,9 +310,9 @@ class _Map:
             self._add(balance, reaction)
 
     def matrix(self) -> Array:
-        A = np.array(self.columns).reshape(len(self.columns), -1).T
+        A = np.array(self.columns).reshape(len(self.columns), 6 * len(self.m.solids)).T
         if self.in_plane:
-            A = A.reshape(-1, 6, A.shape[1])[:, IN_PLANE].reshape(-1, A.shape[1])
+            A = A.reshape(len(self.m.solids), 6, A.shape[1])[:, IN_PLANE].reshape(3 * len(self.m.solids), A.shape[1])
         return A
 
 
@@ -377,6 +377,6 @@ def _is_planar(m: Mechanism, at: Instant) -> bool:
                 share = forces._between(joint.parent.body, joint.child.body, twists.point, twist)
                 columns.append(np.array([share[name] * forces.scale for name in m.solids]))
     b = np.concatenate([need[name] * forces.scale for name in m.solids])
-    A = np.array([column.ravel() for column in columns]).reshape(len(columns), -1).T
+    A = np.array([column.ravel() for column in columns]).reshape(len(columns), len(b)).T
     left = b - A @ np.linalg.lstsq(A, b, rcond=None)[0] if len(columns) else b
     return float(np.abs(left).max(initial=0.0)) <= CLEAR * 1e-3 * max(float(np.abs(b).max(initial=0.0)), 1e-300)
