@@ -181,7 +181,9 @@ class Course:
             chosen = "so that errors decay over a few typical steps"
         unit = self.system.layout.time_unit
         note = f"Baumgarte's terms stabilize the constraints at a rate of {rate:.4g}/{unit}, {chosen}"
-        return self.system.dynamics(self.vector, baumgarte=float(rate)), (note,)
+        # g'' + 2 rate g' + rate^2 g = 0 decays in the direction of the run: backwards with the rate below zero.
+        forward = float(rate) if self.settings.span[1] >= self.settings.span[0] else -float(rate)
+        return self.system.dynamics(self.vector, baumgarte=forward), (note,)
 
 
 def _first_of(guards: Sequence[Guard]) -> Guard:

@@ -181,7 +181,8 @@ class Bindings:
         length: a typical length of the mechanism, to which gaps are compared.
         rank: number of independent constraint rows at regular poses.
         complement: solve by an orthogonal complement; redundant rows always require it.
-        baumgarte: rate at which constraint violations decay [1/time]; None: no stabilization.
+        baumgarte: rate at which constraint violations decay [1/time]; below zero they decay backwards in time;
+            None: no stabilization.
     """
 
     sizes: Sizes
