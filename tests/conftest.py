@@ -33,7 +33,7 @@ def quick_code() -> Iterator[None]:
 
 
 BY_NAME = sorted(VARIANTS, key=len, reverse=True)
-RANDOM = ("tests/agreement/", "tests/laws/")
+RANDOM = ("tests/agreement/", "tests/crossings/", "tests/laws/")
 
 
 @cache

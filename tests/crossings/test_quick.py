@@ -1,0 +1,54 @@
+"""The quick net: every row of one covering array answers and passes, and what is refused is refused as the table says."""
+
+from __future__ import annotations
+
+import pytest
+
+from pendula import refusals
+from tests.crossings.array import covering, plainest
+from tests.crossings.factors import FORBIDDEN_PAIRS, cells, cells_of
+from tests.crossings.known import known
+from tests.crossings.net import Refused, try_row
+from tests.crossings.questions import unavailable
+
+SEED = 1
+REFUSED = known()
+ROWS, IMPOSSIBLE = covering(SEED, [one.part for one in REFUSED], without=unavailable())
+
+
+@pytest.mark.parametrize("n", range(len(ROWS)))
+def test_row(n: int) -> None:
+    """``python -m tests.crossings --row SEED:N`` repeats one, with its model file."""
+    result = try_row(ROWS[n], (SEED, n))
+    assert result.ending == "passed", str(result)
+
+
+@pytest.mark.parametrize("one", REFUSED, ids=lambda one: f"{one.refusal}-{'-'.join(one.part.values())}")
+def test_refused(one: Refused) -> None:
+    """An answer where the table says that there is none: take the line out of refused.json."""
+    row = plainest(one.part)
+    assert row is not None
+    if set(unavailable()) & {*row.items()}:
+        pytest.skip("cannot be asked on this machine")
+    result = try_row(row, (0, 0))
+    assert (result.ending, result.detail) == ("refused", one.refusal), str(result)
+
+
+def test_every_pair_is_answered_refused_or_forbidden() -> None:
+    covered = {cell for row in ROWS for cell in cells_of(row)}
+    gone = set(unavailable())
+    open_cells = [
+        cell
+        for cell in cells()
+        if cell not in covered
+        and dict(cell) not in FORBIDDEN_PAIRS
+        and not gone.intersection(cell)
+        and not any(one.part.items() <= dict(cell).items() for one in REFUSED)
+    ]
+    assert [cell for cell in open_cells if cell not in IMPOSSIBLE] == []
+    assert len(open_cells) <= 0.02 * len(cells()), "pairs that no allowed row has"
+
+
+def test_refusals_of_the_table_are_registered() -> None:
+    registered = {refusal.id for refusal in refusals.registered()}
+    assert {one.refusal for one in REFUSED} <= registered
