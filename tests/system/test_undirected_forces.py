@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -57,6 +58,13 @@ QUESTIONS: dict[str, Callable[[pendula.results.System], object]] = {
 def test_analyses_name_it(question: str, way: str) -> None:
     with pytest.raises(ComputationError, match=CAUSE):
         QUESTIONS[question](hung(FORCES["free length"], way))
+
+
+@pytest.mark.parametrize("way", ["kane", "recursive"])
+def test_members_of_an_ensemble_name_it(way: str) -> None:
+    runs = pendula.simulate_many(hung(FORCES["free length"], way), 1.0, {"j_x": [0.0, 0.1]})
+    assert runs.ok.tolist() == [False, True]
+    assert re.search(CAUSE, runs.detail(0))
 
 
 def test_apart_they_have_one() -> None:

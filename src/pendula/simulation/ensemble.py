@@ -18,6 +18,7 @@ from pendula.simulation.starts import row_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
+from pendula.system.undirected import without_direction
 from pendula.tables.tabular import Tabular
 from pendula.words import counted, readable
 
@@ -150,6 +151,9 @@ class Ensemble(Tabular):
         if self.outcome[run].ok:
             return ""
         reached = f"reached t = {self.end_t[run]:.9g}"
+        if self.outcome[run] is Outcome.NOT_FINITE and np.isfinite(self.end_q[run]).all():
+            cause = without_direction(self.system, self.end_q[run], self.end_t[run], row_of(self.parameters, run))
+            reached = f"{reached}; {cause}" if cause else reached
         return reached if np.isnan(self.where[run]) else f"near t = {self.where[run]:.9g}; {reached}"
 
     @overload
