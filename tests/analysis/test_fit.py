@@ -460,6 +460,15 @@ def test_a_search_that_did_not_converge_has_no_fitted_model_and_no_intervals(sys
     assert "95 %" not in str(found)
 
 
+def test_a_value_that_ends_at_its_bound_is_the_bound(system: Any) -> None:
+    """Damping that is not there, of data with friction that drives: the search comes as near to zero as it can."""
+    run = pendula.simulate(system, 4, samples=81, parameters={"l": 1.2, "c": -0.05}, initial_state={"theta": START})
+    found = pendula.fit(system, {"t": run.t, "theta": run["theta"]}, ["l", "c"], initial_state={"theta": START})
+    assert found.at_bounds == ("c",)
+    assert found["c"] == 0.0
+    assert found.model.parameter_values["c"] == 0.0
+
+
 def test_values_with_an_effect_are_not_said_to_have_none() -> None:
     """J, kr, c and d with m d^2 appear in one ratio; far from m d^2, J hardly matters, but it does."""
     model = pendula.Model(

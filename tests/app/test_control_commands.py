@@ -115,8 +115,11 @@ def test_no_model_is_written_from_a_fit_that_did_not_converge(pendula, monkeypat
     found = pendula(*command)
     assert found.code == 1
     assert Path("fitted.toml").read_text() == "kept"
-    assert "fitted.toml is not written: the search did not converge" in " ".join(found.out.split())
+    assert "fitted.toml is not written: there is no fitted model: the search did not" in " ".join(found.out.split())
     assert "last tried" in found.out
+    plain = pendula(*command, "--json")
+    assert (plain.code, json.loads(plain.out)["converged"]) == (1, False)
+    assert "fitted.toml is not written" in plain.err
 
 
 def test_margins_are_printed_drawn_and_given_as_data(pendula):

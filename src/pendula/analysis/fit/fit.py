@@ -347,16 +347,15 @@ class _Problem:
                 )  # fmt: skip
                 floors.append(RESOLVED * setup.tol * (1.0 + float(np.abs(measured).max(initial=0.0))))
         width = 1e-6 * np.maximum(np.abs(values), self.scales)
-        bound = [
-            n
-            for n, v, a, b, w in zip(self.names, values, self.low, self.high, width, strict=True)
-            if v - a < w or b - v < w
-        ]
+        nearest = np.where(values - self.low <= self.high - values, self.low, self.high)
+        held = np.abs(values - nearest) < width  # the search stays inside of its bounds, by 1e-28 for instance
+        values = np.where(held, nearest, values)
+        bound = tuple(name for name, at in zip(self.names, held, strict=True) if at)
         return Fit(
             names=tuple(self.names), values=values, covariance=covariance, units=self.units, series=tuple(series),
             noise=dict(self.spread), known_noise=self.sigma is not None, degrees_of_freedom=dof,
             chi_square=float(r @ r), converged=status > 0, message=message, evaluations=self.evaluations,
-            identifiability=known.sentences, singular_values=known.singular_values, at_bounds=tuple(bound),
+            identifiability=known.sentences, singular_values=known.singular_values, at_bounds=bound,
             unknowns=tuple((u.of, u.experiment) for u in self.unknowns), system=self.system,
             left_out=tuple(dict.fromkeys(name for one in self.setups for name in one.data.left_out)),
             begins=tuple(float(one.data.t[0]) for one in self.setups),

@@ -10,7 +10,7 @@ import click
 
 from pendula.app import options as opt
 from pendula.app.progress import Progress
-from pendula.errors import UsageError
+from pendula.errors import ComputationError, ModelError, UsageError
 from pendula.present.words.tables import heading, table, wrapped
 
 if TYPE_CHECKING:
@@ -78,12 +78,13 @@ def fit_command(
             initial_state=_start(found_model, start), bounds=_bounds(found_model, bounds),
             sigma=_sigma(found_model, sigmas), ignore=ignore, tol=tol,
         )  # fmt: skip
-    wrote = _written(found, paths)
+    wrote, complete = _written(found, paths)
     if as_json:
         opt.echo_json({"model": found_model.name, "data": list(data)} | found.as_dict())
+        click.echo("" if complete else wrote[-1], err=True, nl=not complete)
     else:
         click.echo("\n".join([*_lines(found_model, found), *([""] if wrote else []), *wrote]))
-    if not found.ok:
+    if not (found.ok and complete):
         sys.exit(1)
 
 
@@ -112,16 +113,18 @@ def _sigma(model: Model, given: tuple[str, ...]) -> dict[str, float] | None:
     return opt.read_numbers(model.parameter_values, opt.pairs(given, "--sigma"), "--sigma", units) if given else None
 
 
-def _written(found: Fit, paths: dict[str, Path | None]) -> list[str]:
+def _written(found: Fit, paths: dict[str, Path | None]) -> tuple[list[str], bool]:
+    """What became of the files, and whether all of them were written."""
     wrote = opt.draw(found, paths["--plot"])
-    if paths["-o"] is not None and not found.converged:
-        wrote.append(f"{paths['-o']} is not written: the search did not converge, so there are no fitted values")
-    elif paths["-o"] is not None:
+    if paths["-o"] is not None:
         from pendula.model.files import save
 
-        save(found.model, paths["-o"])
-        wrote.append(f"wrote {paths['-o']}")
-    return wrote
+        try:
+            save(found.model, paths["-o"])
+            wrote.append(f"wrote {paths['-o']}")
+        except (ComputationError, ModelError) as error:  # no fitted values, or values that no mechanism has
+            return [*wrote, f"{paths['-o']} is not written: {error}"], False
+    return wrote, True
 
 
 def _lines(model: Model, found: Fit) -> list[str]:
