@@ -289,8 +289,8 @@ def restored_sweep(table: Table, system: System | None = None) -> Sweep:
 
     known, dims = table.attributes, table.main
     status = table.array("status")
-    if status is None:
-        raise ValueError('"status" is missing')
+    if status is None or not isinstance(known["study"], dict):
+        raise ValueError('"status" or "study" is missing')
     if system is None and "model_text" in known:
         system = recompiled(known)
     blocks = [block for block in table.blocks if block.name != "status"]

@@ -51,19 +51,19 @@ def restored_run(table: Table, system: System | None = None) -> Trajectory:
         energy=EnergyAccount(*(_needed(table, f"steps.{x}") for x in ("t", "kinetic", "potential", "work", "inside"))),
         energy_error=_needed(table, "run.energy_error"),
         violation=table.array("run.violation"),
-        constraint_violation=known["constraint_violation"],
-        velocity_violation=known["velocity_violation"],
-        jacobi_drift=known["jacobi_drift"],
-        steps=known["steps"],
-        rejected=known["rejected"],
-        rhs_evaluations=known["rhs_evaluations"],
-        seconds=known["seconds"],
+        constraint_violation=_number(known, "constraint_violation"),
+        velocity_violation=_number(known, "velocity_violation"),
+        jacobi_drift=_number(known, "jacobi_drift"),
+        steps=_number(known, "steps"),
+        rejected=_number(known, "rejected"),
+        rhs_evaluations=_number(known, "rhs_evaluations"),
+        seconds=_number(known, "seconds"),
         stepper=known["stepper"],
-        tolerance=known["tolerance"],
+        tolerance=_number(known, "tolerance"),
         remarks=(*known["remarks"], *remarks),
         system=system,
         parameters=vector,
-        step=known["step"],
+        step=_number(known, "step"),
         events=crossings,
         nearest_singularity=_nearest(known["nearest_singularity"]),
         elsewhere=_elsewhere(table, system, vector),
@@ -72,6 +72,18 @@ def restored_run(table: Table, system: System | None = None) -> Trajectory:
         settings=settings,
         end=None if end is None else State(end["t"], np.array(end["q"]), np.array(end["v"]), system.layout),
     )
+
+
+def _number(known: Mapping[str, Any], name: str) -> Any:
+    """A number of a head, or None.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    value = known[name]
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ValueError(f'"{name}" is not a number')
+    return value
 
 
 def _with_recorded_inputs(table: Table, system: System) -> tuple[System, tuple[str, ...]]:
@@ -189,7 +201,7 @@ def _settings(known: Mapping[str, Any], table: Table) -> Settings | None:
         tol=known["tolerance"],
         atol=known["atol"],
         stepper=STEPPERS[known["stepper"]],
-        step=known["step"],
+        step=_number(known, "step"),
         samples=table.array("t") if known["sampled"] else None,
         constraints=known["constraints"],
         baumgarte_rate=known["baumgarte_rate"],
