@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pendula.errors import LoopNotClosed, NoConvergence, NotSupported, SingularPose
+from pendula.errors import ComputationError, LoopNotClosed, NoConvergence, NotSupported, SingularPose
 from tests.crossings import questions
 from tests.crossings.array import Rules, complete, covering
 from tests.crossings.carry import carried
@@ -62,7 +62,7 @@ def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
         return Result(row, seed, "refused", error.refusal.id)
     except Unsuitable as error:
         return Result(row, seed, "unsuitable", str(error))
-    except (SingularPose, LoopNotClosed, NoConvergence) as error:
+    except (SingularPose, LoopNotClosed, NoConvergence, ComputationError) as error:
         return Result(row, seed, "unsuitable", f"{type(error).__name__}: {error}")
     except Wrong as error:
         return Result(row, seed, "wrong", str(error))
