@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from shutil import which
 
+from pendula.exchange.fmu.compiler import find_compiler
 from tests.crossings.carry import Carried
 from tests.crossings.case import Case
-from tests.crossings.factors import FACTORS, Level
+from tests.crossings.factors import Level
 
 Ask = Callable[[Case, Carried], None]
 
@@ -50,4 +52,6 @@ def ask(question: str) -> Ask:
 
 def unavailable() -> list[Level]:
     """Questions that cannot be asked on this machine."""
-    return [("question", name) for name in FACTORS["question"] if name not in PLACES]
+    found = [name for name in ("c", "fmu") if find_compiler() is None]
+    found += ["live page"] if shutil.which("node") is None else []
+    return [("question", name) for name in found]
