@@ -24,6 +24,7 @@ from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells
 from tests.crossings.factors import levels as all_levels
 from tests.crossings.known import keep, known
 from tests.crossings.net import Net, Refused, Result, attempt_row, others, try_row, walk
+from tests.crossings.table import text
 
 BAD = ("wrong", "error")
 
@@ -36,9 +37,12 @@ def main() -> int:
     parser.add_argument("--levels", default="", help="factor=level,... for --row")
     parser.add_argument("--learn", action="store_true", help="keep new refusals in refused.json")
     parser.add_argument("--probe", help="factor=level,...: asks it with every other level, all else plain; learns")
+    parser.add_argument("--table", action="store_true", help="write the table of docs/support.md")
     parser.add_argument("--seconds", type=float, default=1e9, help="processor time after which the array is left")
     parser.add_argument("--save", help="a file of results, from which the same call goes on")
     given = parser.parse_args()
+    if given.table:
+        return write_table()
     if given.probe:
         return probe(given.probe)
     if given.row:
@@ -72,6 +76,16 @@ def one_array(seed: int, *, learn: bool, seconds: float, save: str | None) -> in
     if learn:
         print(f"{keep(net.refused)} refusals are known")
     return int(bool(net.of(*BAD)))
+
+
+def write_table() -> int:
+    """Puts the table between the marks of docs/support.md."""
+    page = Path(__file__).parents[2] / "docs/support.md"
+    begin, end = "<!-- crossings: begin -->\n", "<!-- crossings: end -->\n"
+    head, rest = page.read_text(encoding="utf-8").split(begin)
+    page.write_text(head + begin + "\n" + text() + "\n" + end + rest.split(end)[1], encoding="utf-8")
+    print(f"wrote {page.name}")
+    return 0
 
 
 def probe(levels: str) -> int:

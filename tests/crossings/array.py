@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tests.crossings.factors import FACTORS, FORBIDDEN_PAIRS, Cell, Row, cells, cells_of, matches
+from tests.crossings.factors import FACTORS, FORBIDDEN_PARTS, Cell, Row, cells, cells_of, matches
 
 TRIES = 12
 """candidates drawn for every row, of which the one with most new cells stays"""
@@ -16,7 +16,7 @@ class Rules:
     """What may not stand together: forbidden pairs, and parts of which it is known that they are refused."""
 
     def __init__(self, refused: Iterable[dict[str, str]] = ()) -> None:
-        self.parts = [*FORBIDDEN_PAIRS, *refused]
+        self.parts = [*FORBIDDEN_PARTS, *refused]
         self._by_level: dict[tuple[str, str], list[dict[str, str]]] = {}
         for part in self.parts:
             for level in part.items():

@@ -7,7 +7,7 @@ every cell is answered by a row that passed, forbidden here, or refused in a reg
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, product
 
 FACTORS: dict[str, tuple[str, ...]] = {
     "orientation": (
@@ -72,6 +72,10 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
         {"closure": ("tree", "coupling", "loop in space"), "drive": ("several in one loop",)},
         "without a planar loop there are no two cranks of one",
     ),
+    (
+        {"speeds": ("body", "parent"), "closure": ("coupling",), "drive": ("several",), "question": ("trim",)},
+        "hinge and slide are prescribed and the tail follows: no coordinate is left that could be held",
+    ),
 )
 """Combinations that do not exist, with the reason. Not refusals: nobody could answer them."""
 
@@ -100,15 +104,9 @@ def matches(part: Mapping[str, str], row: Row) -> bool:
 
 def forbidden_parts() -> list[dict[str, str]]:
     """The forbidden combinations, one level for each of their factors."""
-    return [
-        {one: a, other: b}
-        for rule, _ in FORBIDDEN
-        for (one, firsts), (other, seconds) in combinations(rule.items(), 2)
-        for a in firsts
-        for b in seconds
-    ]
+    return [dict(zip(rule, chosen, strict=True)) for rule, _ in FORBIDDEN for chosen in product(*rule.values())]
 
 
-FORBIDDEN_PAIRS = forbidden_parts()
+FORBIDDEN_PARTS = forbidden_parts()
 PLAIN: dict[str, str] = {factor: names[0] for factor, names in FACTORS.items()}
 """the plainest level of every factor"""

@@ -176,12 +176,10 @@ class Builder:
             return str(value)
         if drive == "turning":
             return f"{value} + 1.5*t"
-        wave = (
-            self.pick(["0.2*sin(2*t)", "0.15*sin(3*t)", "0.1*t**2"])
-            if name not in ("crank", "rocker")
-            else "0.2*sin(2*t)"
-        )
-        return f"{value} + {wave}"
+        waves = ["0.2*sin(2*t)", "0.15*sin(3*t)", "0.1*t**2"]
+        if name in ("crank", "rocker") or self.row["question"] == "multipliers":
+            waves = waves[:1]  # cranks of one loop move alike, and multipliers are those of a period
+        return f"{value} + {self.pick(waves)}"
 
     @property
     def _led(self) -> str:

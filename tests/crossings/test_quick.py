@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pendula import refusals
 from tests.crossings.array import covering, plainest
-from tests.crossings.factors import FORBIDDEN_PAIRS, cells, cells_of
+from tests.crossings.factors import FORBIDDEN_PARTS, cells, cells_of
 from tests.crossings.known import known
 from tests.crossings.net import Refused, try_row
 from tests.crossings.questions import unavailable
+from tests.crossings.table import SEED, text
 
-SEED = 1
 REFUSED = known()
 ROWS, IMPOSSIBLE = covering(SEED, [one.part for one in REFUSED], without=unavailable())
 
@@ -41,7 +43,7 @@ def test_every_pair_is_answered_refused_or_forbidden() -> None:
         cell
         for cell in cells()
         if cell not in covered
-        and dict(cell) not in FORBIDDEN_PAIRS
+        and dict(cell) not in FORBIDDEN_PARTS
         and not gone.intersection(cell)
         and not any(one.part.items() <= dict(cell).items() for one in REFUSED)
     ]
@@ -52,3 +54,9 @@ def test_every_pair_is_answered_refused_or_forbidden() -> None:
 def test_refusals_of_the_table_are_registered() -> None:
     registered = {refusal.id for refusal in refusals.registered()}
     assert {one.refusal for one in REFUSED} <= registered
+
+
+@pytest.mark.skipif(bool(unavailable()), reason="some questions cannot be asked on this machine")
+def test_table_of_the_docs_is_what_the_net_shows() -> None:
+    page = (Path(__file__).parents[2] / "docs/support.md").read_text(encoding="utf-8")
+    assert text() in page, "write it anew: python -m tests.crossings --table"
