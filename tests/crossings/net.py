@@ -74,28 +74,32 @@ def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
 def smallest_refusing(row: Row, seed: tuple[int, ...], refusal: str) -> dict[str, str]:
     """The levels of a row that alone make the refusal: a factor counts only if another level of it answers.
 
-    Factors are tried one by one, orientation together with speeds where that is needed; a row that is still refused in
-    the same way takes the place of the row.
+    Factors are tried one by one; a row that is still refused in the same way takes the place of the row.
     """
     kept, part = dict(row), dict(row)
     for factor in FACTORS:
-        for other in others(kept, factor):
+        for other in others(kept, factor) if factor in part else ():
             result = try_row(other, seed)
             if result.ending == "refused" and result.detail == refusal:
-                part.pop(factor)
+                part = {f: x for f, x in part.items() if other[f] == x}
                 kept = other
                 break
     return part
 
 
+TOGETHER = {"orientation": "speeds", "speeds": "orientation", "drive": "closure", "closure": "drive"}
+"""factors of which one may have to change with the other"""
+
+
 def others(row: Row, factor: str) -> list[dict[str, str]]:
-    """Rows with another level of one factor, at most two: the plainest one first."""
+    """Rows with another level of one factor, at most two: the plainest one first, others changed only where needed."""
     rules, found = Rules(), []
     for level in FACTORS[factor]:
         tried = [{**row, factor: level}]
-        if factor == "orientation":
-            tried += [{**row, factor: level, "speeds": speeds} for speeds in FACTORS["speeds"]]
-        found += [one for one in tried[:4] if level != row[factor] and rules.allow_row(one)][:1]
+        if factor in TOGETHER:
+            second = TOGETHER[factor]
+            tried += [{**row, factor: level, second: x} for x in FACTORS[second]]
+        found += [one for one in tried if level != row[factor] and rules.allow_row(one)][:1]
     return found[:2]
 
 
