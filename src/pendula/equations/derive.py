@@ -8,7 +8,7 @@ from pendula.equations import refusals
 from pendula.equations.equations import Equations
 from pendula.equations.formulations.registry import FORMULATIONS, formulation_named, formulations
 from pendula.errors import NotSupported
-from pendula.library.lookup import model_of
+from pendula.library.lookup import model_of, refuse_inputs_of_a_run
 from pendula.model.feedback import closed_loop
 from pendula.model.model import Model
 
@@ -41,17 +41,23 @@ def derive(model: Model | Equations | HasEquations | str, formulation: str | Non
         >>> derive(library.cart_pole(), "lagrange").M[0]
         (M + m, (1/2)*l*m*c__pole)
     """
-    return equations_of(model, "derive", formulation)
+    return equations_of(model, "derive", formulation, in_symbols=True)
 
 
-def equations_of(given: Any, function: str, formulation: str | None = None) -> Equations:
+def equations_of(given: Any, function: str, formulation: str | None = None, *, in_symbols: bool = False) -> Equations:
     """Equations by a formulation. If none is named, equations and those of a system are returned as they are.
 
     Args:
         given: a model, the name of a library mechanism, a system, or equations.
         function: the function that asks, for the message.
         formulation: its name; default: Kane's for what has no equations yet.
+        in_symbols: the function leaves inputs as symbols, and so does not say what values they have.
+
+    Raises:
+        NotSupported: the function tells the values of inputs, and only a run knows them.
     """
+    if not in_symbols:
+        refuse_inputs_of_a_run(given, function)
     if formulation is None:
         held = given if isinstance(given, Equations) else getattr(given, "equations", None)
         if isinstance(held, Equations):

@@ -16,10 +16,11 @@ from typing import Any
 
 from pendula.equations.derive import HasEquations, equations_of
 from pendula.equations.equations import Equations
+from pendula.equations.printing.formats import IN_SYMBOLS
 from pendula.errors import NotSupported, UsageError
 from pendula.exchange import refusals
 from pendula.formats import Content, endings, format_for, formats, write_content
-from pendula.library.lookup import model_of
+from pendula.library.lookup import model_of, refuse_inputs_of_a_run
 from pendula.model.model import Model
 from pendula.model.names import suggestion
 from pendula.words import readable
@@ -131,13 +132,15 @@ def export(
     found = model_of(model, "export", also="equations")
     file = Path(path)
     kind, name = exporter_for(file, format)
+    if name not in IN_SYMBOLS:
+        refuse_inputs_of_a_run(model, "export")
     write = formats(kind)[name]
     takes = inspect.signature(write).parameters
     if "name" in takes:  # of a module or function, which follows that of its file
         options.setdefault("name", file.stem)
     chosen = _checked(name, write, options)
     if kind == "Equations":
-        equations = equations_of(model, "export", formulation)
+        equations = equations_of(model, "export", formulation, in_symbols=True)
         formulation = equations.formulation
         content = write(equations, **chosen)
     elif formulation is None and "formulation" in takes and getattr(model, "written", None):

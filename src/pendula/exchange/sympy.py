@@ -90,7 +90,7 @@ def to_sympy(
     """
     import sympy
 
-    eq = equations_of(model, "to_sympy", formulation)
+    eq = equations_of(model, "to_sympy", formulation, in_symbols=True)
     form = Form(eq)
     inline = form.small if inline is None else inline
     time = sympy.Symbol("t")

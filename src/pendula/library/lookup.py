@@ -53,6 +53,12 @@ def model_of(given: Any, who: str, *, also: str = "", alone: bool = False) -> Mo
     raise wrong(who, given, also)
 
 
+def refuse_inputs_of_a_run(given: Any, who: str) -> None:
+    """Raises NotSupported for the system of a run with inputs that its model does not know."""
+    if (refuse := getattr(given, "refuse_inputs_of_a_run", None)) is not None:  # a system
+        refuse(who)
+
+
 def named_model(name: str) -> Model:
     """The library mechanism of this name with its default arguments; raises UsageError if there is none."""
     if name not in MECHANISMS and _is_file(name):

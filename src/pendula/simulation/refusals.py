@@ -47,7 +47,7 @@ ANALYSIS_OVER_TIME = Refusal(
     "the model",
     ("input that only a run knows",),
     'the input "{name}" of this run is {kind}, and the analysis needs numbers or expressions.\n'
-    "  Try: the model, or inputs as text.",
+    '  Try: the model, inputs as text, or inputs={{"{name}": ...}} with the value that is held.',
     Why.NOT_DONE,
 )
 MODEL_OVER_TIME = Refusal(

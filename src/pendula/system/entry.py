@@ -41,6 +41,31 @@ BY_EQUATIONS_ALONE = (
 """functions that use the equations of motion of a system and draw no conclusions from its model"""
 
 
+IN_A_RUN = (
+    "simulate",
+    "simulate_many",
+    "load_run",
+    "convert",
+    "fit",
+    "sweep",
+    "estimate_sweep",
+    "load_sweep",
+    "lyapunov",
+    "divergence",
+    "floquet",
+    "floquet_over",
+    "floquet_boundary",
+    "floquet_chart",
+    "routh",
+    "integrals",
+    "projection_matrices",
+    "assemble",
+    "mobility",
+    "plot",
+)
+"""functions that use the inputs of a run, use none, or refuse them in their own words; all others need held values"""
+
+
 def refuse_written(system: System, who: str) -> None:
     """Raises NotSupported for equations that others wrote (``compile_equations``)."""
     if system.written:
@@ -49,7 +74,7 @@ def refuse_written(system: System, who: str) -> None:
         )
 
 
-def system_of(given: Any, who: str, *, also: str = "") -> System:
+def system_of(given: Any, who: str, *, also: str = "", inputs: Any = None) -> System:
     """Compiles an argument, unless it is a system already.
 
     A model, equations or the name of a library mechanism are compiled with the defaults of ``compile_system``; the
@@ -59,9 +84,12 @@ def system_of(given: Any, who: str, *, also: str = "") -> System:
         given: a system, a model, equations, or the name of a library mechanism.
         who: the function with this argument, for the message.
         also: what else it accepts, for the message.
+        inputs: values of inputs that ``who`` was given. If they take the place of all inputs that only a run knows,
+            the system of the run becomes one with the inputs of its model.
 
     Raises:
         UsageError: it is none of these; the message states what ``who`` accepts.
+        NotSupported: it is the system of a run, and ``who`` needs a value of an input that only the run knows.
 
     Example:
         >>> system_of("pendulum", "simulate") is system_of("pendulum", "linearize")
@@ -70,7 +98,8 @@ def system_of(given: Any, who: str, *, also: str = "") -> System:
     if isinstance(given, System):
         if given.written and who not in BY_EQUATIONS_ALONE:
             refuse_written(given, who)
-        return given
+        own = given.inputs if who in IN_A_RUN else given.inputs.held(inputs)
+        return given if own is given.inputs else given.with_inputs(own)
     if isinstance(given, Equations):
         return _kept(id(given), given)
     model = model_of(given, who, also=also)

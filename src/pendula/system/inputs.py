@@ -61,6 +61,14 @@ class Inputs(ABC):
         """Raises NotSupported if a run gives some of them: conclusions from the model do not hold for its system."""
 
     @abstractmethod
+    def held(self, given: Any) -> Inputs:
+        """The inputs of a question about rest or small motion, which takes those that are ``given`` as they are.
+
+        Raises:
+            NotSupported: a run gives an input that is not given anew; it has no value outside of its run.
+        """
+
+    @abstractmethod
     def refuse_slopes(self, by: str, given: Any) -> None:
         """Raises NotSupported if inputs that are not given are functions of the state that have no derivatives."""
 
@@ -153,6 +161,10 @@ class ModelInputs(Inputs):
 
     def refuse_over_time(self, who: str) -> None:
         """Raises nothing: no run gives any of these inputs."""
+
+    def held(self, given: Any) -> Inputs:
+        """These inputs: numbers and expressions need no run."""
+        return self
 
     def refuse_slopes(self, by: str, given: Any) -> None:
         """Raises nothing: these inputs are numbers or depend on time alone."""

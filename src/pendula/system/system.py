@@ -264,6 +264,10 @@ class System(Displayed, ABC):
         from pendula.system.entry import refuse_written  # which needs systems
 
         refuse_written(self, who)
+        self.refuse_inputs_of_a_run(who)
+
+    def refuse_inputs_of_a_run(self, who: str) -> None:
+        """Raises NotSupported if only a run knows its inputs, so that those of its model are others."""
         self.inputs.refuse_over_time(who)
 
     # -- what users call most -------------------------------------------------------------------

@@ -130,9 +130,14 @@ def constrained_deviation_rates(out, inp, context):
 
 def deviation_callback(system: System, parameters: Parameters = None, along: Array | None = None) -> Callback:
     """The right-hand side of state and deviations, for one run of a symbolic system; see :func:`deviation_parts`."""
+    refuse_over_time(system)
+    return deviation_parts(system, parameters, along)[0]
+
+
+def refuse_over_time(system: System) -> None:
+    """Raises NotSupported for the system of a run with inputs that only the run knows."""
     if system.inputs.over_time:
         raise NotSupported(refusals.DEVIATIONS_OVER_TIME)
-    return deviation_parts(system, parameters, along)[0]
 
 
 def deviation_parts(

@@ -19,7 +19,7 @@ from pendula.system.loops.assembly import assemble
 from pendula.system.parameters import Parameters, parameter_vector
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
-from pendula.system.tangent import deviation_callback, tangent_space
+from pendula.system.tangent import deviation_callback, refuse_over_time, tangent_space
 from pendula.tables.tabular import Tabular
 from pendula.words import readable
 
@@ -145,6 +145,7 @@ def lyapunov(
         1.0
     """
     system = system_of(system, "lyapunov")
+    refuse_over_time(system)
     duration = read_positive(duration, "the duration")
     skipped = 0.1 * duration if transient is None else read_number(transient, "the transient")
     _check(duration, skipped, segments)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pendula.analysis.charts.chart import Axis, Look, StabilityChart, draw_chart, read_axes
 from pendula.analysis.equilibria.equilibrium import Equilibrium
-from pendula.analysis.linear.linearize import Point, linearize, point_of
+from pendula.analysis.linear.linearize import Point, held_inputs, linearize, point_of
 from pendula.analysis.linear.spectrum import spectrum
 from pendula.analysis.stability.following import follow, off_axis, state_near, through_axis, through_zero
 from pendula.analysis.stability.verdict import sides_of_axis
@@ -60,7 +60,7 @@ def stability_chart(
         >>> [round(b.x, 9) for b in found.along("Omega", 10.0)]  # sqrt(g/r)
         [3.16227766]
     """
-    given = system_of(system, "stability_chart")
+    given = system_of(system, "stability_chart", inputs=held_inputs(at, inputs))
     axis_x, axis_y, counts = read_axes(given, x, y, samples)
     followed, base = _Followed(given, at, inputs), named_changes(given, parameters)
 

@@ -28,7 +28,7 @@ from pendula.system.orientation.twins import regular_twin
 from pendula.system.parameters import Parameters, parameter_vector, typical_steps
 from pendula.system.switches.schedule import breakpoints, largest_step
 from pendula.system.system import System
-from pendula.system.tangent import TangentSpace, deviation_callback, tangent_space
+from pendula.system.tangent import TangentSpace, deviation_callback, refuse_over_time, tangent_space
 from pendula.words import INDICATED, UNDECIDED, readable
 
 STABLE, ASYMPTOTIC, UNSTABLE, CRITICAL = "stable (linear)", "asymptotically stable", "unstable", "critical"
@@ -204,6 +204,7 @@ class Multipliers:
         tol: float,
         max_steps: int = 1_000_000,
     ) -> None:
+        refuse_over_time(system)
         tol = read_tolerance(tol, LOOSEST_WITH_SLOPES)
         self.effort = _Effort(tol, read_count(max_steps, "max_steps", MOST_STEPS))
         self.given, self.system = system, symbolic(system.in_joints.system)

@@ -18,6 +18,7 @@ from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array
 from pendula.system.parameters import Parameters, named_changes, read_parameter
 from pendula.system.system import System
+from pendula.system.tangent import refuse_over_time
 from pendula.tables.tabular import Tabular
 from pendula.words import INDICATED, readable
 
@@ -290,7 +291,9 @@ def _samples(parameter: str, low: float, high: float, samples: int | Sequence[fl
 
 
 def _study(given: AnySystem, who: str, name: str, parameters: Parameters, **settings: Any) -> _Study:
-    system = symbolic(system_of(given, who).in_joints.system)
+    system = system_of(given, who)
+    refuse_over_time(system)
+    system = symbolic(system.in_joints.system)
     return _Study(system, read_parameter(system, name), named_changes(system, parameters), settings)
 
 

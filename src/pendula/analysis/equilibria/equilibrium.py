@@ -163,8 +163,7 @@ def equilibrium_at(
     """
     if isinstance(at, Equilibrium):
         return at
-    if not isinstance(system, System):
-        system = system_of(system, "equilibrium_at")
+    system = system_of(system, "equilibrium_at", inputs=inputs)
     balance = Balance.of(system, inputs, parameters)
     state = closed_state(system, at, balance.parameters)
     if rates:

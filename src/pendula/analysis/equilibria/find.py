@@ -186,7 +186,7 @@ def find_equilibria(
     """
     if prove:
         expect_proof()
-    system = system_of(system, "find_equilibria")
+    system = system_of(system, "find_equilibria", inputs=inputs)
     if not (box or rates) and (searches_in_twin(system) or (prove and body_charts(system))):
         with suppress(NotSupported):
             return _found_in_twin(system, inputs, parameters, starts, seed, prove, on_progress)
@@ -351,7 +351,7 @@ def lowest_equilibrium(
         >>> lowest_equilibrium(pendula.compile_system(pendula.library.chain(links=40))).unstable_directions
         0
     """
-    system = system_of(system, "lowest_equilibrium")
+    system = system_of(system, "lowest_equilibrium", inputs=inputs)
     joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
     still = np.zeros(len(joints.layout.speeds))

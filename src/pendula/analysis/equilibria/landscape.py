@@ -70,6 +70,7 @@ def landscape(system: System, found: Equilibria, *, rates: Mapping[str, float] |
         refusal = refusals.LANDSCAPE_OF_LOOPS if system.model.closures else refusals.LANDSCAPE_OF_MANY
         raise NotSupported(refusal, freedoms=len(names))
     first = found[0] if len(found) else None
+    joints.inputs.held(None if first is None else first.inputs)
     balance = Balance.of(joints) if first is None else Balance(joints, first.inputs, first.parameters)
     rng = np.random.default_rng(0)
     v = read_turning(balance, rates, rng).rates

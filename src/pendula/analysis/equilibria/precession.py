@@ -101,7 +101,7 @@ def steady_precession(
         >>> print(found)
         steady precession at tilt 28.6479 deg, spin 60 rad/s: slow 1.0842 rad/s, fast 17.7764 rad/s
     """
-    joints = system_of(system, "steady_precession").in_joints.system
+    joints = system_of(system, "steady_precession", inputs=inputs).in_joints.system
     tilt, spin = read_number(tilt, "tilt"), read_number(spin, "spin")
     if not (0.0 < tilt < np.pi and np.isfinite(spin)):
         raise UsageError(f"tilt must lie between 0 and pi rad and spin be finite, found {tilt:g} and {spin:g}")

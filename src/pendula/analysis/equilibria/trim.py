@@ -103,8 +103,10 @@ def trim(
         >>> round(found["theta"], 6), found.units["theta"]
         (2.351582, 'N m')
     """
-    joints, rng = system_of(system, "trim").in_joints.system, np.random.default_rng(0)
-    asked = _Asked.of(joints, solve_for)
+    unknown = dict.fromkeys(read_names(solve_for, "solve_for"), 0.0)
+    given = {**inputs, **unknown} if isinstance(inputs, Mapping) else unknown if inputs is None else inputs
+    joints = system_of(system, "trim", inputs=given).in_joints.system
+    asked, rng = _Asked.of(joints, solve_for), np.random.default_rng(0)
     balance = Balance.of(joints, _other_inputs(joints, asked, inputs, parameters), parameters)
     units = joints.layout.units
     hold = {n: number_in(x, units.get(n, ""), f'hold: "{n}"') for n, x in read_table(hold, "hold").items()}

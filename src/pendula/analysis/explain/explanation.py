@@ -130,7 +130,7 @@ class Explanation:
 
 def explained(model: Model | str, formulation: str, *, states: int = STATES, seed: int = 0) -> Explanation:
     """Tells a derivation and compares each of its steps with independent values."""
-    model = closed_loop(model_of(model, "explain"))
+    model = closed_loop(model_of(model, "explain", alone=True))
     story = tell(model, formulation)
     own = compile_system(story.equations)
     other = "lagrange" if formulation == "kane" else "kane"

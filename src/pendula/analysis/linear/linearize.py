@@ -82,8 +82,7 @@ def linearize(
         return again
     if method not in METHODS:
         raise UsageError(f'method must be "exact" or "differences", found "{method}"')
-    if not isinstance(system, System):
-        system = system_of(system, "linearize")
+    system = system_of(system, "linearize", inputs=held_inputs(at, inputs))
     if system.layout.orientations:
         from pendula.analysis.linear.regular_twin import in_twin
 
@@ -121,6 +120,11 @@ def linearize(
     return model if method == "exact" else _by_differences(system, model)
 
 
+def held_inputs(at: Any, inputs: Any) -> Any:
+    """The inputs with which a point is asked about: those given, or those of an equilibrium."""
+    return at.inputs if inputs is None and isinstance(at, Equilibrium) else inputs
+
+
 def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> Equilibrium:
     """The equilibrium that an argument denotes, checked again if inputs or parameters are given."""
     if isinstance(at, Equilibrium):
@@ -129,7 +133,7 @@ def point_of(system: System, at: Point, inputs: Any, parameters: Parameters) -> 
             raise UsageError(f"the equilibrium belongs to another system: its coordinates are {its}, not {mine}")
         if inputs is None and parameters is None:
             return at if at.system is system else replace(at, system=system)
-        held = at.inputs if inputs is None else inputs
+        held = held_inputs(at, inputs)
         given = at.parameters if parameters is None else parameters
         return equilibrium_at(system, at.state, inputs=held, parameters=given, name=at.name)
     return equilibrium_at(system, at, inputs=inputs, parameters=parameters)

@@ -12,7 +12,7 @@ import numpy as np
 from pendula.analysis.equilibria.balance import Balance
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium
 from pendula.analysis.linear.kinks import refuse_kinks
-from pendula.analysis.linear.linearize import Point, chosen_speeds, linearize, point_of
+from pendula.analysis.linear.linearize import Point, chosen_speeds, held_inputs, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.quadratic import undamped_of_many
 from pendula.analysis.linear.terms import Terms, terms_of_many
@@ -130,7 +130,7 @@ def linearize_many(
         >>> found.values.imag.round(4).tolist()
         [[3.1321, -3.1321], [1.566, -1.566]]
     """
-    system = system_of(system, "linearize_many")
+    system = system_of(system, "linearize_many", inputs=held_inputs(at, inputs))
     vectors = _parameter_rows(system, parameters)
     point = _first(system, at, inputs, vectors[0])
     q = np.atleast_2d(np.asarray(at, dtype=float)) if isinstance(at, np.ndarray) else point.q[None]

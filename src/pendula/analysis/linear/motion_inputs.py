@@ -14,7 +14,7 @@ import numpy as np
 
 from pendula.analysis import refusals
 from pendula.analysis.driven.periods import symbolic
-from pendula.analysis.linear.linearize import Point, chosen_speeds, linearize
+from pendula.analysis.linear.linearize import Point, chosen_speeds, held_inputs, linearize
 from pendula.analysis.linear.model import LinearModel, Motions
 from pendula.analysis.linear.terms import Terms, terms_at
 from pendula.equations.variants.held import hold_drives
@@ -68,7 +68,7 @@ def linearize_motions(
         >>> model.motions.names, model.motions.D2[:, 0].tolist()  # m l^2 e'' + m g l e = -m l x''
         (('theta1__x', 'theta1__y'), [-1.0])
     """
-    given = symbolic(system_of(system, "linearize_motions").in_joints.system)
+    given = symbolic(system_of(system, "linearize_motions", inputs=held_inputs(at, inputs)).in_joints.system)
     if not given.drives:
         raise UsageError("the mechanism has no prescribed motion: no joint has a motion, and no point on ground moves")
     vector = parameter_vector(given, parameters)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.linear.frame import displacement_name
-from pendula.analysis.linear.linearize import Point, body_turning, linearize, point_of
+from pendula.analysis.linear.linearize import Point, body_turning, held_inputs, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.terms import terms_at
 from pendula.errors import SingularPose
@@ -77,7 +77,7 @@ def pencil(system: AnySystem, at: Point = None, *, inputs: Any = None, parameter
         >>> len(found.names), system.loop_rows
         (8, 2)
     """
-    system = system_of(system, "pencil")
+    system = system_of(system, "pencil", inputs=held_inputs(at, inputs))
     point = point_of(system, at, inputs, parameters)
     try:
         model: LinearModel | None = linearize(system, point)

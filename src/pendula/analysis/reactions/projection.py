@@ -236,7 +236,8 @@ class _Bodies:
                 values += [low(x) for x in (*wrench.force, *wrench.moment)]
                 places.append(k)
         native = compile_program(low.program, values, inputs=low.inputs(), quick=True)
-        u = self.system.inputs.rows(np.asarray(self.state.t), self.inputs, self.vector)
+        state = self.state.q, self.state.v
+        u = self.system.inputs.rows(np.asarray(self.state.t), self.inputs, self.vector, state)
         row = np.concatenate([[self.state.t], self.state.q, self.state.v, np.asarray(u, dtype=float).ravel()])
         out = Compiled(native, prepared_parameters(native, self.vector)).rows(row[None])[0].reshape(-1, 6)
         Q = np.zeros(6 * len(self.names))

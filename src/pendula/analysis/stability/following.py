@@ -13,7 +13,7 @@ import numpy as np
 from pendula.analysis.equilibria.equilibrium import BALANCED, Equilibrium, closed_state, equilibrium_at
 from pendula.analysis.linear.linearize import Point, displaced, independent_directions, linearize
 from pendula.analysis.linear.terms import Terms, terms_at
-from pendula.errors import NotAnEquilibrium, PendulaError, UsageError
+from pendula.errors import NotAnEquilibrium, NotSupported, PendulaError, UsageError
 from pendula.system.layout import Array, State
 from pendula.system.parameters import typical_length
 from pendula.system.system import System
@@ -26,7 +26,7 @@ def follow(system: System, start: State, inputs: Any, parameters: Array) -> Equi
         return None
     try:
         return equilibrium_at(system, State(0.0, q, start.v, system.layout), inputs=inputs, parameters=parameters)
-    except (NotAnEquilibrium, UsageError):
+    except (NotAnEquilibrium, NotSupported, UsageError):
         return None
 
 

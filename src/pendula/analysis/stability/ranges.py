@@ -13,7 +13,7 @@ import numpy as np
 
 from pendula.analysis.equilibria.equilibrium import Equilibrium
 from pendula.analysis.equilibria.find import lowest_equilibrium
-from pendula.analysis.linear.linearize import Point, linearize, point_of
+from pendula.analysis.linear.linearize import Point, held_inputs, linearize, point_of
 from pendula.analysis.linear.model import LinearModel
 from pendula.analysis.linear.spectrum import spectrum
 from pendula.analysis.stability.energy_argument import reduced_stiffness
@@ -188,7 +188,7 @@ def stability_over(
         >>> found.values.round(9).tolist(), [r.verdict for r in found.ranges], found.certainty
         ([3.132091953], ['asymptotically stable', 'unstable'], 'proven')
     """
-    system = system_of(system, "stability_over")
+    system = system_of(system, "stability_over", inputs=held_inputs(at, inputs))
     low, high = read_number(low, "the low end of the range"), read_number(high, "the high end of the range")
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise UsageError(f"a range must go from a smaller to a larger value, found {low} to {high}")

@@ -13,6 +13,9 @@ from pendula.equations.printing.form import Form, count_printed
 from pendula.formats import Content, formats
 from pendula.model.model import Model
 
+IN_SYMBOLS = ("text", "latex", "json")
+"""formats that leave inputs as symbols; all others are programs, which compute them"""
+
 
 def print_equations(equations: Equations | Model | HasEquations | str, format: str = "text") -> str:
     """Equations of motion as text, LaTeX, JSON or a program (python, c, cpp, julia, ...), or in a registered format.
@@ -27,7 +30,8 @@ def print_equations(equations: Equations | Model | HasEquations | str, format: s
         pendulum: equations of motion by kane
     """
     known = formats("Equations")
-    content = known.checked(format, known[format](equations_of(equations, "print_equations")))
+    found = equations_of(equations, "print_equations", in_symbols=format in IN_SYMBOLS)
+    content = known.checked(format, known[format](found))
     return str(content.data if isinstance(content, Content) else content)
 
 

@@ -161,7 +161,7 @@ def stages(equations: Equations | Model | str, *, seconds: float = SECONDS) -> S
         >>> h.raw.terms > 1000, h.after.terms < 100
         (True, True)
     """
-    eq = equations_of(equations, "stages")
+    eq = equations_of(equations, "stages", in_symbols=True)
     return _Run(eq, seconds).result()
 
 

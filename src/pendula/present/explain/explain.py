@@ -42,7 +42,7 @@ def explain(
     if target is not None and target.suffix.lower() not in endings("Explanation"):
         known = " or ".join(endings("Explanation"))
         raise UsageError(f'a derivation is written to a file that ends in {known}, found "{target.name}"')
-    told = explained(model_of(model, "explain"), formulation)
+    told = explained(model_of(model, "explain", alone=True), formulation)
     if target is not None:
         write(told, target)
     return told

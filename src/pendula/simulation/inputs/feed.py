@@ -167,7 +167,15 @@ class RunInputs(Inputs):
 
     def at(self, t: float, parameters: Array) -> Array:
         """Refused: analyses need inputs that are numbers or expressions."""
-        raise NotSupported(refusals.ANALYSIS_OVER_TIME, name=self.names[0], kind=self.kind(self.names[0]))
+        return self.held(None).at(t, parameters)
+
+    def held(self, given: Any) -> Inputs:
+        """The inputs of the model, if values are given of all that the run gives; raises NotSupported otherwise."""
+        if given is None or isinstance(given, Mapping):
+            for name in self.names:
+                if given is None or name not in given:
+                    raise NotSupported(refusals.ANALYSIS_OVER_TIME, name=name, kind=self.kind(name))
+        return self._model
 
     def refuse_over_time(self, who: str) -> None:
         """Raises NotSupported: the model has other values."""
