@@ -10,6 +10,7 @@ import numpy as np
 import pendula
 from pendula import library
 from pendula.system.loops.sampling import random_states
+from tests.helpers.leaning import leaning_four_bar
 from tests.helpers.loops import closed_chain
 from tests.system.test_redundancy import parallelogram
 
@@ -64,6 +65,7 @@ MECHANISMS: dict[str, Any] = {
     "angles": lambda: _top_in_angles(),
     "piecewise": lambda: PIECEWISE,
     "redundant": lambda: parallelogram(3),
+    "hinges": leaning_four_bar,
     "driven_loop": _moved_linkage,
     "space_loop": lambda: closed_chain("revolute"),
 }

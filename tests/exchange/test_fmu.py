@@ -34,8 +34,10 @@ def description(path: Path) -> ElementTree.Element:
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
-def test_a_c_program_without_python_moves_a_linkage_as_we_do(tmp_path: Path) -> None:
-    model = MECHANISMS["loop"]()
+@pytest.mark.parametrize("name", ["loop", "hinges"])
+def test_a_c_program_without_python_moves_a_linkage_as_we_do(name: str, tmp_path: Path) -> None:
+    """With hinges all around, too, of whose last one three rows are left to rounding: crank and rocker move as with pins."""
+    model = MECHANISMS[name]()
     written = export(model, tmp_path / "linkage.fmu")
     assert any("binary for" in note for note in written.notes)
     with zipfile.ZipFile(written.path) as archive:
@@ -48,9 +50,11 @@ def test_a_c_program_without_python_moves_a_linkage_as_we_do(tmp_path: Path) -> 
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows = np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
-    run = pendula.simulate(model, DURATION, tol=1e-11, samples=11)
-    close(rows[:, 1:], np.hstack([run.q, run.v]), SAME)
-    gaps = [run.system.gaps(row[1:4], row[4:], row[0]) for row in rows]
+    run = pendula.simulate("four-bar", DURATION, tol=1e-11, samples=11)
+    same = [0, 1, 2, 3, 4, 5] if name == "loop" else [0, 2, 3, 5]
+    close(rows[:, 1:][:, same], np.hstack([run.q, run.v])[:, same], SAME)
+    system = pendula.compile_system(model)
+    gaps = [system.gaps(row[1:4], row[4:], row[0]) for row in rows]
     assert max(np.abs(np.concatenate(gap)).max() for gap in gaps) < 1e-9
 
 

@@ -13,6 +13,7 @@ from pendula.errors import NotSupported
 from pendula.exchange.blocks import blocks_of
 from tests.exchange.cases import MECHANISMS, case, close, pairs
 from tests.exchange.test_programs import QUICK, TOLERANCE
+from tests.helpers.leaning import leaning_four_bar
 
 ALL = [pytest.param(*pair, id="-".join(pair)) for pair in pairs()]
 SOME = [pytest.param(*pair, id="-".join(pair), marks=() if pair in QUICK else pytest.mark.slow) for pair in pairs()]
@@ -51,6 +52,16 @@ def test_sympy_symbols_are_those_that_dynamicsymbols_makes() -> None:
 
     eq = pendula.exchange.to_sympy("double-pendulum", dynamic=True)
     assert tuple(eq.q) == tuple(dynamicsymbols("theta1 theta2"))
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.35])
+def test_rows_that_are_left_to_rounding_are_not_among_the_independent_ones(angle: float) -> None:
+    """Of the five rows of a hinge in a plane, three are zero, or rounding: the others hold at other poses, too."""
+    model = leaning_four_bar(angle)
+    rows = list(blocks_of(model, None, "test").rows)
+    system = pendula.compile_system(model)
+    for q in pendula.simulate(model, 1.0, samples=4).q:
+        assert np.linalg.svd(system.constraint_jacobian(q, 0.0)[rows], compute_uv=False)[1] > 0.1
 
 
 @pytest.mark.peer

@@ -23,6 +23,7 @@ from pendula.present.live.content import live_content
 from pendula.present.web import bundle
 from pendula.system.live.program import write_live
 from tests.helpers.choices import slow_too
+from tests.helpers.leaning import leaning_four_bar
 from tests.helpers.random_mechanisms import random_mechanism
 
 NODE = shutil.which("node")
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="no node found")
 
 ENGINE = "../../system/live/mechanism.js"
 STEPPER = "../../system/live/stepper.js"
+SOLVER = "../../system/live/solve.js"
 QUICK = ("double-pendulum", "four-bar", "heavy-top", "driven-linkage", "foucault", "spring-mass-bar")
 ROUNDING = 1e-12
 AGREEMENT = 1e-8  # of the largest acceleration; two derivations, and loops close to 1e-10 only
@@ -100,6 +102,40 @@ def test_feedback_laws_of_a_model_act_in_its_page(tmp_path):
     assert values[:-1] == pytest.approx(np.concatenate([run.q[-1], run.v[-1]]), abs=1e-7)
     assert drift < 1e-8
     write_live(model)  # alone, too
+
+
+@pytest.mark.parametrize("massless", [False, True])
+def test_what_rounding_leaves_of_redundant_rows_is_no_constraint(massless, tmp_path):
+    """Five rows, two independent: a third that is theirs up to a gap of 1e-5, one of rounding, and one that is zero."""
+    n, rng = 4, np.random.default_rng(3)
+    root = rng.normal(size=(n, n))
+    M, f, G, c = root @ root.T + np.eye(n), rng.normal(size=n), rng.normal(size=(2, n)), rng.normal(size=2)
+    if massless:  # along the first speed, which only the rows hold
+        M[0], M[:, 0] = 0.0, 0.0
+    kkt = np.block([[M, -G.T], [G, np.zeros((2, 2))]])
+    expected = np.linalg.solve(kkt, [*f, *c])[:n]
+    off, gap = rng.normal(size=(2, n)), 1e-5
+    rows = np.vstack([1e-16 * off[0], G[0], np.zeros(n), 2 * G[0] - G[1] + gap * off[1], G[1]])
+    right = np.array([1e-15, c[0], 0.0, 2 * c[0] - c[1] + gap, c[1]])
+    text = bundle.script(SOLVER) + (
+        "const a = new Float64Array(4), lam = new Float64Array(5), at = x => Float64Array.from(x.flat());"
+        f"const done = makeSolver(4, 5, 2, 1)(at({M.tolist()}), at({f.tolist()}), at({rows.tolist()}), at({right.tolist()}), a, lam);"
+        "console.log(JSON.stringify([done, Array.from(a), Array.from(lam)]));\n"
+    )
+    done, a, lam = run_script(text, tmp_path)
+    assert done
+    assert a == pytest.approx(expected, abs=20 * gap)  # by least squares: off by the gap, not by what it leaves of c
+    assert M @ a == pytest.approx(f + rows.T @ lam, abs=20 * gap)
+
+
+def test_a_four_bar_with_a_hinge_for_its_last_pin_moves_in_a_page_wherever_it_lies(tmp_path):
+    """As the four-bar in the plane does, which has two rows; three more are left to rounding."""
+    run = pendula.simulate("four-bar", 1.0, tol=1e-11, samples=2)
+    script = "mechanism.advance(1, 1e-10); return [mechanism.state, mechanism.energyDrift];"
+    state, drift = run_engine(leaning_four_bar(), script, tmp_path)
+    for name in ("crank", "rocker", "crank_dot", "rocker_dot"):
+        assert state[name] == pytest.approx(run[name][-1], abs=1e-7)
+    assert drift < 1e-8
 
 
 def test_the_pair_of_dormand_and_prince_satisfies_its_order_conditions(tmp_path):

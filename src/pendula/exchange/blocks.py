@@ -13,6 +13,7 @@ from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.errors import PendulaError
+from pendula.numerics.solvers.complement import ROUNDING
 from pendula.system.code.interpret import Values, evaluate
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, Layout
@@ -115,5 +116,6 @@ def _numbers(eq: Equations) -> tuple[Array, tuple[int, ...], float]:
         G = system.constraint_jacobian(q[0], t[0])
     except PendulaError:
         G = system.constraint_jacobian(state.q, state.t)
-    order = qr((G / np.abs(G).max(axis=1, keepdims=True)).T, pivoting=True, mode="r")[1]
+    sizes = np.abs(G).max(axis=1, keepdims=True)
+    order = qr((G / np.maximum(sizes, ROUNDING * sizes.max())).T, pivoting=True, mode="r")[1]  # zeros are not scaled up
     return start, tuple(sorted(int(k) for k in order[:count])), length

@@ -45,7 +45,7 @@ static void least_change(const double *G, const double *right, const double *cos
         M[j * NV + j] = isinf(cost[j]) ? 1.0 : cost[j];
         for (int r = 0; r < ROWS; ++r) free_G[r * NV + j] = isinf(cost[j]) ? 0.0 : G[r * NV + j];
     }
-    solve_constrained(M, none, free_G, right, x, lam);
+    solve_constrained(M, none, free_G, right, 1.0, x, lam);
 }
 
 /* Coordinates after a displacement along the speeds, which turns orientations by a finite angle: q' = N(q) s. */

@@ -1,7 +1,7 @@
 /* The engine of an FMU: accelerations, projection onto constraints, an adaptive Runge-Kutta stepper, and variables.
    The generated part above defines the sizes (NQ, NV, NU, ROWS, NP, DERIVED, PREPARED, OUTPUTS, VARIABLES), the arrays
    PARAMETER_START, STATE_START and QUATERNIONS, TYPICAL_LENGTH, and the functions prepare, start, derived, dynamics,
-   constraints, rates, inputs, outputs, solve_linear. */
+   constraints, rates, inputs, outputs, solve_constrained. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define NY (NQ + NV)
-#define UNKNOWNS (NV + ROWS)
 #define AT_LEAST_ONE(n) ((n) > 0 ? (n) : 1)
 
 /* value references: 0 is the time, then states, their derivatives, parameters, derived parameters, inputs, outputs */
@@ -51,34 +50,6 @@ static int report(Instance *me, int status, const char *format, ...)
     return status;
 }
 
-/* -- the linear system ----------------------------------------------------------------------------------- */
-
-/* M x = f + G^T lam, G x = c; rows are scaled, and those that depend on others are left out. */
-static void solve_constrained(const double *M, const double *f, const double *G, const double *c, double *x, double *lam)
-{
-    double a[UNKNOWNS * UNKNOWNS], b[UNKNOWNS], z[UNKNOWNS], rows[AT_LEAST_ONE(ROWS)], scale = 0.0;
-    int order[UNKNOWNS];
-    for (int i = 0; i < NV * NV; ++i) if (fabs(M[i]) > scale) scale = fabs(M[i]);
-    memset(a, 0, sizeof a);
-    for (int i = 0; i < NV; ++i) {
-        for (int j = 0; j < NV; ++j) a[i * UNKNOWNS + j] = M[i * NV + j] / scale;
-        b[i] = f[i] / scale;
-    }
-    for (int r = 0; r < ROWS; ++r) {
-        double largest = 0.0;
-        for (int j = 0; j < NV; ++j) if (fabs(G[r * NV + j]) > largest) largest = fabs(G[r * NV + j]);
-        rows[r] = largest > 0.0 ? largest : 1.0;
-        for (int j = 0; j < NV; ++j) {
-            a[(NV + r) * UNKNOWNS + j] = G[r * NV + j] / rows[r];
-            a[j * UNKNOWNS + NV + r] = -G[r * NV + j] / rows[r];
-        }
-        b[NV + r] = c[r] / rows[r];
-    }
-    solve_linear(UNKNOWNS, a, b, order, z);
-    for (int i = 0; i < NV; ++i) x[i] = z[i];
-    for (int r = 0; r < ROWS; ++r) lam[r] = scale * z[NV + r] / rows[r];
-}
-
 static int all_finite(const double *x, int n)
 {
     for (int i = 0; i < n; ++i) if (!isfinite(x[i])) return 0;
@@ -102,7 +73,7 @@ static int rates_at(const Data *d, double t, const double *y, double *ydot, doub
     inputs_at(d, t, x);
     dynamics(x, d->p, terms);
     memcpy(ydot, qdot, sizeof(double) * NQ);
-    solve_constrained(M, f, G, c, ydot + NQ, lam);
+    solve_constrained(M, f, G, c, TYPICAL_LENGTH, ydot + NQ, lam);
     return all_finite(ydot, NY);
 }
 
@@ -171,7 +142,7 @@ static int project(const Data *d, double t, double *y, double tolerance)
         }
         if (!isfinite(worst)) return 0;
         if (worst <= tolerance) break;
-        solve_constrained(M, none, G, right, shift, lam);
+        solve_constrained(M, none, G, right, TYPICAL_LENGTH, shift, lam);
         motion_along(d->p, x, shift, moved);
         for (int i = 0; i < NQ; ++i) y[i] += moved[i];
         normalize(y);
@@ -181,7 +152,7 @@ static int project(const Data *d, double t, double *y, double tolerance)
         right[r] = b[r];
         for (int j = 0; j < NV; ++j) right[r] -= G[r * NV + j] * y[NQ + j];
     }
-    solve_constrained(M, none, G, right, shift, lam);
+    solve_constrained(M, none, G, right, TYPICAL_LENGTH, shift, lam);
     for (int j = 0; j < NV; ++j) y[NQ + j] += shift[j];
 #else
     (void)d; (void)t; (void)tolerance;

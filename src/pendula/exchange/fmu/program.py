@@ -12,7 +12,6 @@ import symengine as se
 from pendula.equations.derive import derive
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
-from pendula.equations.printing.programs.c import SOLVE
 from pendula.errors import NotSupported
 from pendula.exchange import refusals
 from pendula.exchange.blocks import Blocks, blocks_of
@@ -68,7 +67,7 @@ def write_source(model: Model, fmi: int, formulation: str | None = None) -> Sour
     if open_forces:
         notes += (f"not among the outputs: {', '.join(open_forces)}; redundant loops leave these forces undetermined",)
     body = _generated(eq, blocks, outputs, variables)
-    rest = [SOLVE, _file("engine.c"), _file("closing.c"), _file(f"fmi{fmi}.c")]
+    rest = [_file("solve.c"), _file("engine.c"), _file("closing.c"), _file(f"fmi{fmi}.c")]
     token = "{" + hashlib.sha256("".join([body, *rest, repr(variables)]).encode()).hexdigest()[:32] + "}"
     head = [f"/* Equations of motion by {_comment(eq.formulation)}, for any C99 compiler. */", "#include <math.h>"]
     text = "\n".join([*head, "#include <stddef.h>", f'#define TOKEN "{token}"', body, *rest])
@@ -114,6 +113,7 @@ def _generated(eq: Equations, blocks: Blocks, outputs: Sequence[Output], variabl
         "NV": len(eq.v),
         "NU": len(eq.u),
         "ROWS": eq.loop_rows,
+        "RANK": len(blocks.rows),
         "NP": len(given.independent),
         "DERIVED": len(given.derived),
         "OUTPUTS": len(outputs),

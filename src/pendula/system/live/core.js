@@ -11,6 +11,7 @@ import { makeSolver } from "./solve.js";
  * @property {number[]} units sizes of coordinates and speeds to which the tolerance refers
  * @property {number[]} adjustable values of parameters and inputs that may change
  * @property {{q: number[], v: number[]}} start
+ * @property {number} freedoms degrees of freedom, at regular poses
  * @property {number} length typical length
  * @property {number} energy typical energy
  */
@@ -36,7 +37,7 @@ export function createCore(program, about) {
     t: 0,
     terms, M, f, qdot, G, c, power, driveRate, driveForce, driveM, driveG,
     gaps, gap, gapG, gapB, gapM,
-    a: new Float64Array(nv), lam: new Float64Array(m), solve: makeSolver(nv, m),
+    a: new Float64Array(nv), lam: new Float64Array(m), solve: makeSolver(nv, m, nv - about.freedoms, about.length),
     zeros: new Float64Array(nv), shift: new Float64Array(nv), right: new Float64Array(m),
     energies: new Float64Array(2), pose: new Float64Array(12 * bodies), poseRate: new Float64Array(12 * bodies),
     /** Evaluates the program at a time and a state from now on. @param {number} time @param {ArrayLike<number>} state */
