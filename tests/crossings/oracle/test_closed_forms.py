@@ -97,14 +97,15 @@ def test_a_free_body_obeys_eulers_equations(orientation, axes):
     assert a["j_y_dot"] == pytest.approx(-9.81)
 
 
-def test_a_bead_on_a_turning_wire():
+@pytest.mark.parametrize("height", ["0.7*s**2", "0.7*s*s"])
+def test_a_bead_on_a_turning_wire(height):
     # parabola y = k x^2/2 that turns about its vertical axis at the constant rate W: (1 + k^2 x^2) x'' + k^2 x x'^2
     # + (g k - W^2) x = 0
     k, W, x, v = 1.4, 2.2, 0.6, -0.8
     bodies = [{"name": "wire", "mass": 0}, {"name": "bead", "point": {"mass": 0.3}}]
     joints = [
         _joint("turn", "revolute", "ground", "wire", axis=[0, 1, 0], motion="2.2*t + 0.3"),
-        _joint("j", "coordinates", "wire", "bead", coordinates=["s"], position=["s", "0.7*s**2", 0]),
+        _joint("j", "coordinates", "wire", "bead", coordinates=["s"], position=["s", height, 0]),
     ]
     m = Mechanism(_model(bodies, joints))
     found = m.accelerations(Moment(0.7, {"s": x}, {"s_dot": v}))
@@ -167,6 +168,12 @@ def test_ratio_of_a_hooke_joint():
     gap, rate, _ = m.gaps(Moment(0, {"a": a, "b": float(b)}, {"a_dot": w, "b_dot": float(ratio * w)}))
     assert np.abs(gap).max() < 1e-14
     assert np.abs(rate).max() < 1e-14
+    # the torque that it transmits is perpendicular to both axes of the cross: x of the input and y of the output
+    x = Moment(0, {"a": a, "b": float(b)}, {"a_dot": w, "b_dot": float(ratio * w)})
+    motion, torques = m.bodies(x), m.transmits(x, "cross")[3:]
+    assert np.linalg.matrix_rank(torques, tol=1e-9) == 1
+    assert np.abs(motion["input"].R[:, 0] @ torques).max() < 1e-14
+    assert np.abs(motion["output"].R[:, 1] @ torques).max() < 1e-14
 
 
 def test_a_quaternion_and_angles_describe_one_motion():
