@@ -13,7 +13,6 @@ from pendula.equations.derive import equations_of
 from pendula.equations.equations import Equations
 from pendula.equations.given import Given
 from pendula.errors import PendulaError
-from pendula.numerics.solvers.complement import ROUNDING
 from pendula.system.code.interpret import Values, evaluate
 from pendula.system.code.lower import Lowering
 from pendula.system.layout import Array, Layout
@@ -99,7 +98,7 @@ def _numbers(eq: Equations) -> tuple[Array, tuple[int, ...], float]:
 
     from pendula.system.build import compile_system
     from pendula.system.loops.assembly import assemble
-    from pendula.system.loops.mobility import independent_rows
+    from pendula.system.loops.mobility import comparable, dimensionless, independent_rows
     from pendula.system.loops.sampling import random_states
     from pendula.system.parameters import typical_length
 
@@ -116,6 +115,5 @@ def _numbers(eq: Equations) -> tuple[Array, tuple[int, ...], float]:
         G = system.constraint_jacobian(q[0], t[0])
     except PendulaError:
         G = system.constraint_jacobian(state.q, state.t)
-    sizes = np.abs(G).max(axis=1, keepdims=True)
-    order = qr((G / np.maximum(sizes, ROUNDING * sizes.max())).T, pivoting=True, mode="r")[1]  # zeros are not scaled up
+    order = qr(comparable(dimensionless(system, G, system.parameters)).T, pivoting=True, mode="r")[1]
     return start, tuple(sorted(int(k) for k in order[:count])), length

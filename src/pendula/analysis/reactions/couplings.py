@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.analysis.reactions.freedoms import DEPENDENT, comparable, left_null_space
+from pendula.analysis.reactions.freedoms import DEPENDENT, left_null_space
 from pendula.equations.matrix import entries
 from pendula.system.code.rows import state_rows
 from pendula.system.layout import Array
-from pendula.system.loops.mobility import dimensionless
+from pendula.system.loops.mobility import comparable, dimensionless
 from pendula.system.system import System
 
 Forces = dict[str, dict[str, Array]]

@@ -22,6 +22,8 @@ from pendula.model.expressions.expression import parse
 from pendula.model.joints import ClosingJoint, Side, TreeJoint
 from pendula.model.joints.rows import Along, Coupled, NoGap, Normal, Perpendicular, SamePoint
 from pendula.system.layout import Array
+from pendula.system.loops.mobility import comparable
+from pendula.system.loops.speeds import row_scales
 from pendula.system.orientation.rotations import quaternion_of, turned
 from pendula.system.parameters import typical_length
 from pendula.system.system import BodyMotion, System
@@ -226,9 +228,9 @@ class Freedoms:
             return [], np.zeros((len(self.t), 0, len(self.model.speeds)))
         owner = [row.partition(":")[0] for row in self.system.constraint_names]
         G = self.system.constraint_jacobian(self.q, self.t, parameters=self.parameters)
-        rows = G[:, [owner.index(name) for name in names]] / self._sizes[:, None]
-        most = np.linalg.norm(rows, axis=-1, keepdims=True)
-        return names, rows / np.where(most > 0, most, 1.0)
+        rows = [owner.index(name) for name in names]
+        scales = row_scales(self.system, self.parameters)[rows]
+        return names, comparable(self.length * G[:, rows] / scales[:, None] / self._sizes[:, None])
 
     def _carried(self, name: str, in_plane: bool) -> Array:
         """Scaled wrenches that a closing joint can carry, shape (times, 6, count)."""
@@ -305,18 +307,6 @@ def _basis(projectors: Array) -> Array:
     count = int(keep.sum(axis=-1).max(initial=0))
     kept: Array = (vectors * keep[:, None, :])[..., projectors.shape[-1] - count :]  # eigh sorts upward
     return kept
-
-
-def comparable(rows: Array) -> Array:
-    """Dimensionless rows scaled to size 1; those that no motion changes are rounding and become zero.
-
-    Example:
-        >>> comparable(np.array([[[3.0, 4.0], [1e-17, 0.0]]]))[0].round(3).tolist()
-        [[0.6, 0.8], [0.0, 0.0]]
-    """
-    sizes = np.linalg.norm(rows, axis=-1, keepdims=True)
-    found: Array = rows / np.where(sizes > DEPENDENT, sizes, np.inf)
-    return found
 
 
 def left_null_space(rows: Array) -> Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pendula.analysis.reactions.freedoms import DEPENDENT, comparable, left_null_space
+from pendula.analysis.reactions.freedoms import DEPENDENT, left_null_space
 from pendula.model.units import Units
 from pendula.system.code.rows import state_rows
 from pendula.system.layout import Array
-from pendula.system.loops.mobility import dimensionless
+from pendula.system.loops.mobility import comparable, dimensionless
 from pendula.system.loops.speeds import row_scales
 from pendula.system.parameters import typical_length
 from pendula.system.system import System

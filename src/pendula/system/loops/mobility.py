@@ -95,6 +95,18 @@ def dimensionless(system: System, G: Array, parameters: Parameters) -> Array:
     return np.asarray(G / row_scales(system, parameters)[:, None] * typical_steps(system, parameters))
 
 
+def comparable(rows: Array) -> Array:
+    """Dimensionless rows scaled to size 1; those that no motion changes are rounding and become zero.
+
+    Example:
+        >>> comparable(np.array([[[3.0, 4.0], [1e-17, 0.0]]]))[0].round(3).tolist()
+        [[0.6, 0.8], [0.0, 0.0]]
+    """
+    sizes = np.linalg.norm(rows, axis=-1, keepdims=True)
+    found: Array = rows / np.where(sizes > DEPENDENT, sizes, np.inf)
+    return found
+
+
 def look_at(system: System, state: State, parameters: Parameters = None) -> Pose:
     """The rank of G and the free directions at a pose."""
     G = system.constraint_jacobian(state.q, state.t, parameters=parameters)
