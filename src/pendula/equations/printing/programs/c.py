@@ -109,9 +109,12 @@ def system_lines(n: int, m: int, number: str = "double") -> list[str]:
     ]
     if m:
         lines += [
+            f"    {number} reach = 0.0;",
+            f"    for (int j = 0; j < {m * n}; ++j) if (fabs(G[j]) > reach) reach = fabs(G[j]);",
             f"    for (int r = 0; r < {m}; ++r) {{",
             f"        {number} largest = 0.0;",
             f"        for (int j = r * {n}; j < (r + 1) * {n}; ++j) if (fabs(G[j]) > largest) largest = fabs(G[j]);",
+            "        if (!(largest > 1e-13 * reach)) largest = reach; /* rounding is not scaled up */",
             f"        for (int j = 0; j < {n}; ++j) {{",
             f"            a[({n} + r) * {size} + j] = G[r * {n} + j] / largest;",
             f"            a[j * {size} + {n} + r] = -G[r * {n} + j] / largest;",

@@ -106,6 +106,7 @@ def _solve(listing: Listing) -> list[str]:
             f"    G = transpose(reshape(G, {n}, {m}))",
             "    # [M -G'; G 0] (v', lam) = (f, c), scaled; rows of G may depend on each other.",
             "    size, rows = maximum(abs, M), maximum(abs, G, dims = 2)[:, 1]",
+            "    rows[rows .<= 1e-13 * maximum(rows)] .= maximum(rows)  # rounding is not scaled up",
             "    G, c = G ./ rows, c ./ rows",
             f"    matrix = [M / size -transpose(G); G zeros({m}, {m})]",
             "    unknowns = pinv(matrix, rtol = 1e-12) * [f / size; c]",

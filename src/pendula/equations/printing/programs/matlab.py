@@ -96,6 +96,7 @@ def _solve(listing: Listing) -> list[str]:
             "  % [M -G'; G 0] [v'; lam] = [f; c], scaled; rows of G may depend on each other",
             "  scale = max(abs(M(:)));",
             "  rows = max(abs(G), [], 2);",
+            "  rows(rows <= 1e-13 * max(rows)) = max(rows);  % rounding is not scaled up",
             f"  matrix = [M / scale, -(G ./ rows)'; G ./ rows, zeros({m}, {m})];",
             "  if rcond(matrix) > 1e-12",
             "    unknowns = matrix \\ [f / scale; c ./ rows];",

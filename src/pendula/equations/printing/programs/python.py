@@ -66,6 +66,7 @@ def _solve(listing: Listing) -> list[str]:
             f"    G, c = np.reshape(G, ({m}, {n})), np.array(c)",
             "    # [M -G^T; G 0] (v', lam) = (f, c), scaled; rows of G may depend on each other.",
             "    size, rows = np.abs(M).max(), np.abs(G).max(axis=1)",
+            "    rows[rows <= 1e-13 * rows.max()] = rows.max()  # rounding is not scaled up",
             "    G, c = G / rows[:, None], c / rows",
             f"    matrix = np.block([[M / size, -G.T], [G, np.zeros(({m}, {m}))]])",
             "    unknowns = np.linalg.lstsq(matrix, np.concatenate([f / size, c]), rcond=1e-12)[0]",
