@@ -21,6 +21,7 @@ from pendula.system.code.javascript import Script, number
 from pendula.system.code.program import Program
 from pendula.system.loops.assembly import assemble
 from tests.helpers.choices import in_turn
+from tests.helpers.leaning import leaning_four_bar
 
 NODE = shutil.which("node")
 node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -39,6 +40,7 @@ def run_node(script: str, tmp_path) -> object:
 MECHANISMS = {
     "two bars with springs": lambda: library.double_pendulum(),
     "loop": lambda: library.four_bar(),
+    "hinges": leaning_four_bar,
     "quaternion": lambda: library.heavy_top(),
     "input": lambda: library.cart_pole(),
     "prescribed motion": lambda: library.driven_chain(links=3),
@@ -47,7 +49,7 @@ MECHANISMS = {
 
 
 @node
-@pytest.mark.parametrize(("name", "formulation"), in_turn(MECHANISMS, sorted(formulations()), whole=["loop"]))
+@pytest.mark.parametrize(("name", "formulation"), in_turn(MECHANISMS, sorted(formulations()), whole=["loop", "hinges"]))
 def test_right_hand_side_equals_that_of_machine_code(name, formulation, tmp_path):
     model = MECHANISMS[name]()
     system = pendula.compile_system(model, formulation)
