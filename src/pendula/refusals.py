@@ -149,6 +149,7 @@ FEATURES = {
     # places
     "steady motion": "a motion at constant speeds in place of rest",
     "no equilibrium": "nothing is at rest, or no equilibrium was found",
+    "forces that depend on time": "motions, inputs or loads that change with time act on the mechanism",
     "point of a body": "a point of a body, by its name",
     "linear model alone": "a linear model that was made without a system",
     # parts that do not occur

@@ -217,7 +217,7 @@ def test_a_stiffness_that_depends_on_time_is_not_linearized_as_if_it_were_consta
         pendula.stability(system, {})
     with pytest.raises(UsageError, match="depend on time"):
         pendula.linear.linearize_many(system, {})
-    with pytest.raises(UsageError, match="depend on time"):
+    with pytest.raises(NotSupported, match="depend on time"):
         pendula.find_equilibria(system)
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 import pendula
 from pendula import library
-from pendula.errors import UsageError
+from pendula.errors import NotSupported, UsageError
 from tests.helpers.choices import slow_too
 from tests.helpers.loops import closed_chain
 
@@ -275,7 +275,7 @@ def test_what_happens_later_is_not_proven_away(where: str) -> None:
         model = library.pendulum().with_changes(forces=[push | {"value": late}])
     else:
         model = library.pendulum().with_changes(inputs={"F": late}, forces=[push])
-    with pytest.raises(UsageError, match="depend on time"):
+    with pytest.raises(NotSupported, match="depend on time"):
         pendula.find_equilibria(model, prove=5)
     if where == "input":
         assert pendula.find_equilibria(model, inputs={"F": 0.0}, prove=5).complete == "proven"

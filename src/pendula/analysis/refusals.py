@@ -257,6 +257,16 @@ NOTHING_TO_LINEARIZE = _without("nothing-to-linearize", "no equilibrium to linea
 NOTHING_OSCILLATES = _without("nothing-oscillates", "no equilibrium to oscillate about")
 NOTHING_TO_SHOW = _without("nothing-to-show", "no modes to show")
 
+NEVER_AT_REST = Refusal(
+    "equilibria/depends-on-time",
+    "equilibria",
+    ("forces that depend on time",),
+    "forces on this state depend on time, so there is no equilibrium.\n"
+    "  Try: inputs={{...}} with constant values; if the driving is periodic, floquet(...); or "
+    "linearize_motions(...), which holds prescribed motions and takes them as inputs.",
+    Why.NO_MEANING,
+)
+
 # In maximal coordinates:
 
 _NOT_AT_REST = "in maximal coordinates a {} leaves nothing at rest"

@@ -18,7 +18,7 @@ from pendula.analysis.equilibria.stationary import Stationary
 from pendula.analysis.equilibria.turning import read_turning
 from pendula.analysis.linear.kinks import kink_at
 from pendula.arguments import read_table
-from pendula.errors import LoopNotClosed, NotAnEquilibrium, UsageError
+from pendula.errors import LoopNotClosed, NotAnEquilibrium, NotSupported
 from pendula.system.entry import AnySystem, system_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.loops.assembly import assemble, not_kept
@@ -152,7 +152,7 @@ def equilibrium_at(
 
     Raises:
         NotAnEquilibrium: forces do not balance; the message says which and by how much.
-        UsageError: forces depend on time.
+        NotSupported: forces depend on time.
 
     Example:
         >>> import pendula
@@ -326,10 +326,6 @@ def closed_state(system: System, point: State | Mapping[str, float] | None, para
 
 
 def refuse_unsteady(balance: Balance, state: State) -> None:
-    """Raises UsageError if forces on a state depend on time."""
+    """Raises NotSupported if forces on a state depend on time."""
     if balance.depends_on_time(state.q, state.v):
-        raise UsageError(
-            "forces on this state depend on time, so there is no equilibrium.\n"
-            "  Try: inputs={...} with constant values; if the driving is periodic, floquet(...); or "
-            "linearize_motions(...), which holds prescribed motions and takes them as inputs."
-        )
+        raise NotSupported(refusals.NEVER_AT_REST)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -177,7 +176,8 @@ def find_equilibria(
         ``Equilibria``; empty, with the unbalanced forces, if there are none.
 
     Raises:
-        UsageError: forces depend on time, or an argument contains an unknown name.
+        UsageError: an argument contains an unknown name.
+        NotSupported: forces depend on time.
 
     Example:
         >>> found = find_equilibria("hoop-bead")
@@ -188,8 +188,11 @@ def find_equilibria(
         expect_proof()
     system = system_of(system, "find_equilibria", inputs=inputs)
     if not (box or rates) and (searches_in_twin(system) or (prove and body_charts(system))):
-        with suppress(NotSupported):
+        try:
             return _found_in_twin(system, inputs, parameters, starts, seed, prove, on_progress)
+        except NotSupported as error:
+            if error.refusal is refusals.NEVER_AT_REST:  # in these coordinates as in its own
+                raise
     rng = np.random.default_rng(read_seed(seed))
     joints = system.in_joints.system
     balance = Balance.of(joints, inputs, parameters)
@@ -366,7 +369,7 @@ def lowest_equilibrium(
 
 
 def _refuse_time(system: System, balance: Balance, v: Array) -> None:
-    """Raises UsageError if forces depend on time at one of a few poses."""
+    """Raises NotSupported if forces depend on time at one of a few poses."""
     if system.drives:
         system.in_joints.refuse_others(refusals.DRIVEN_BODIES)
     joints = balance.system

@@ -93,7 +93,8 @@ def trim(
         parameters: changes of parameters.
 
     Raises:
-        UsageError: a name is unknown, forces depend on time, or the solution is not unique.
+        UsageError: a name is unknown, or the solution is not unique.
+        NotSupported: forces depend on time.
         NoConvergence: there is no solution; the message names the unbalanced force.
 
     Example:
