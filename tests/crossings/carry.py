@@ -20,7 +20,7 @@ import numpy as np
 
 import pendula
 from tests.crossings import oracle
-from tests.crossings.case import DURATION, Case, Stretch, Wrong
+from tests.crossings.case import DURATION, Case, Stretch, Unsuitable, Wrong
 from tests.crossings.mechanism import PARAMETERS
 
 
@@ -88,8 +88,9 @@ def _saved(ending: str) -> Callable[[Case], Any]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{ending}"
             case.fresh.save(path)
-            run = pendula.load_run(path)
+            run, there = pendula.load_run(path), pendula.load_run(path, system=case.system)
         same_states(case, f"run.{ending}", run, case.fresh)
+        _same_forces(case, f"run.{ending} with the system at hand", run.system, there.system)
         return run
 
     return carry
@@ -113,12 +114,41 @@ def _backwards(case: Case) -> Any:
 
 
 def _again(case: Case) -> Any:
-    """Simulated again from the system of the run: inputs that are not given anew stay."""
+    """Simulated again from the system of the run: inputs that are not given anew stay, what the run did does not."""
     settings = {name: value for name, value in case.settings.items() if name != "inputs"}
+    _again_later(case, settings)
     span = (case.stretch.first, case.stretch.last)
     run = pendula.simulate(case.fresh.system, t_span=span, samples=case.stretch.times, **settings)
     same_states(case, "again", run, case.fresh)
     return run
+
+
+def _again_later(case: Case, settings: dict[str, Any]) -> None:
+    """A run from another start, by the system of the run: it moves like one with the inputs given, and changes nothing."""
+    on, end = Stretch(DURATION, 2 * DURATION), case.fresh.state(-1)
+    try:
+        right = case.simulated(stretch=on, initial_state=end)
+    except Unsuitable:
+        return
+    before = _accelerations(case, case.fresh.system)
+    run = pendula.simulate(
+        case.fresh.system, t_span=(on.first, on.last), samples=on.times, initial_state=end, **settings
+    )
+    same_states(case, "again, from another start", run, right)
+    if not np.allclose(_accelerations(case, case.fresh.system), before, rtol=1e-9, atol=1e-9):
+        raise Wrong("a run with the system of another changes the inputs of that one")
+
+
+def _same_forces(case: Case, what: str, one: Any, other: Any) -> None:
+    """Raises Wrong if two systems accelerate differently at the samples of the run."""
+    a, b = (_accelerations(case, system) for system in (one, other))
+    if not np.allclose(a, b, rtol=1e-9, atol=1e-9):
+        raise Wrong(f"{what}: accelerations differ by {np.abs(a - b).max():.2e}")
+
+
+def _accelerations(case: Case, system: Any) -> Any:
+    run, k = case.fresh, case.stretch.inside
+    return system.accelerations(run.q[k], run.v[k], run.t[k], parameters=run.parameters)
 
 
 def _ensemble(case: Case) -> Any:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -87,6 +87,18 @@ def live_page(case: Case, carried: Carried) -> None:
 # -- FMU ---------------------------------------------------------------------------------------------------
 
 
+def only_determined(case: Case, x: Moment, names: Collection[str]) -> None:
+    """Raises Wrong if an output is a force that the balances of all bodies leave open."""
+    lost = case.own.undetermined(x)
+    if not lost.clear:
+        return
+    found = [f"{name}.drive" for name, gone in lost.drives.items() if gone]
+    for name, parts in lost.joints.items():
+        found += [f"{name}.force.{axis}" for axis, gone in zip("xyz", parts[:3], strict=True) if gone]
+    if told := sorted({*found} & {*names}):
+        raise Wrong(f"the FMU has outputs for forces that are undetermined: {told}")
+
+
 def fmu(case: Case, carried: Carried) -> None:
     """A unit for co-simulation, from the first sample over two blocks."""
     start, end = _stretch(carried)
@@ -98,6 +110,7 @@ def fmu(case: Case, carried: Carried) -> None:
         root = ElementTree.parse(Path(folder) / "modelDescription.xml").getroot()
         (library,) = (Path(folder) / "binaries").rglob("crossing.*")
         references = {v.attrib["name"]: int(v.attrib["valueReference"]) for v in root.iter("ScalarVariable")}
+        only_determined(case, start, references)
         values = {**start.q, **start.v, **case.parameters}
         given = [str(library), root.attrib["guid"], references, values, start.t, end.t]
         words = [sys.executable, str(Path(__file__).with_name("unit.py")), json.dumps(given)]

@@ -24,6 +24,8 @@ STARTS = 3
 """of a search: its equilibria are asked for, not whether it finds all"""
 BALANCED = 1e-6
 """accelerations at rest, relative to gravity and springs"""
+TWICE = 1e-6
+"""poses that differ by less are one"""
 STEP = 1e-5
 SMOOTH = 1e-6
 """differences over such a step, relative to the largest"""
@@ -135,7 +137,7 @@ def says_so(case: Case, carried: Carried, error: PendulaError) -> None:
 
 
 def equilibria(case: Case, carried: Carried) -> None:
-    """Every equilibrium that is found is at rest, and their potentials differ as the oracle's do."""
+    """Every equilibrium that is found is at rest, is listed once, and their potentials differ as the oracle's do."""
     rest = as_it_is(case)
     given: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs else {}
     never_alone(case, lambda: pendula.find_equilibria(carried.system, starts=STARTS))
@@ -145,7 +147,7 @@ def equilibria(case: Case, carried: Carried) -> None:
         return says_so(case, carried, error)
     if depends_on_time(rest, carried.moments[0].q):
         raise Wrong("forces depend on time, and an equilibrium is claimed")
-    heights = []
+    heights, places = [], list[Array]()
     for one in found:
         if one.singular:
             continue
@@ -154,11 +156,20 @@ def equilibria(case: Case, carried: Carried) -> None:
             raise Wrong(f"an equilibrium moves: {one.v}")
         at_rest(rest, x)
         heights.append((one.potential, rest.own.potential(x)))
+        places.append(_place(rest.own, x, heights[-1][1]))
+        if not one.free_directions and any(np.abs(other - places[-1]).max() < TWICE for other in places[:-1]):
+            raise Wrong(f"the equilibrium at {dict(x.q)} is listed twice")
     if not heights:
         raise Unsuitable("no equilibrium was found")
     difference = np.diff(np.array(heights), axis=0)
     compare("potentials of equilibria", (), difference[:, 0], difference[:, 1], 1e-7)
     return None
+
+
+def _place(own: Mechanism, x: Moment, potential: float) -> Array:
+    """Poses of all bodies, the coordinates of all joints but the shoulder, and the potential: numbers of one place."""
+    poses = [number for body in own.bodies(x).values() for number in (*body.R.ravel(), *body.r)]
+    return np.array([*poses, *(value for name, value in x.q.items() if not name.startswith("shoulder")), potential])
 
 
 def coordinates(carried: Carried, state: Any) -> dict[str, float]:
