@@ -34,7 +34,9 @@ ROUGH = 3e-7
 def slopes(case: Case, carried: Carried) -> None:
     """Jacobians of accelerations and residuals along motions that the loops allow, by inputs and by parameters."""
     k = carried.inside(3)[1]
-    by_state(case, carried, k)
+    bent = case.row["load"] in ("kink", "joint limit")
+    for each in carried.inside(6) if bent else [k]:  # on both sides, where the motion gets there
+        by_state(case, carried, each)
     by_inputs(case, carried, k)
     by_parameters(case, carried, k)
     if not case.row["engine"].startswith("maximal"):
