@@ -17,6 +17,7 @@ from tests.crossings.reach import Functions, bodies
 SPEAKS = frozenset({
     "Finding", "Refusal", "warn", "log", "debug", "cast", "note", "describe", "sentence", "message", "raise_refusal",
     "print", "reported", "isinstance", "TypeVar", "getLogger",
+    "errstate",
 })  # fmt: skip
 """calls that concern words or types alone"""
 
@@ -44,13 +45,13 @@ Change = tuple[str, ast.AST, ast.AST | None]
 """kind of change, the node that goes, and what comes; None: a statement is left out"""
 
 
-def statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Statements inside functions in which mutants may be planted."""
+def statements(tree: ast.Module, *, writes: bool = False) -> Iterator[ast.stmt]:
+    """Statements inside functions in which mutants may be planted; where a file writes programs, texts count."""
 
     def visit(node: ast.AST, inside: bool) -> Iterator[ast.stmt]:
         if isinstance(node, Functions):
             inside = True
-            if _is_text(node.returns) or (node.name.startswith("__") and node.name != "__call__"):
+            if (_is_text(node.returns) and not writes) or (node.name.startswith("__") and node.name != "__call__"):
                 return
         for body in bodies(node):
             for one in body:
@@ -114,7 +115,7 @@ def _speaks(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-    return name in SPEAKS or name.endswith(("Error", "Warning", "NotSupported"))
+    return name in SPEAKS or name.endswith(("Error", "Warning", "NotSupported", "note", "notes"))
 
 
 # -- the changes of one expression

@@ -140,13 +140,13 @@ def ask(paths: Sequence[Path], rows: Sequence[Any], *, seconds: float = 60.0, pa
                 said.append(line)
                 continue
             found = json.loads(line)
+            if found["row"] is None:  # processes of its own may still hold the pipe
+                return Answer("survived", None, "", passed)
             begun = found["row"]
             if found.get("ending") == "passed":
                 passed.append(found["row"])
             elif "ending" in found:
                 return Answer(found["ending"], begun, found["detail"], passed)
-        if process.wait() == 0:
-            return Answer("survived", None, "", passed)
         return Answer("import" if begun is None else "crash", begun, "".join(said)[-400:], passed)
     finally:
         _end(process)
@@ -176,7 +176,7 @@ def _main() -> None:
         print(json.dumps({"row": n, "ending": result.ending, "detail": result.detail[-400:]}), flush=True)
         if result.ending != "passed":
             break
-    sys.stdout.flush()
+    print(json.dumps({"row": None}), flush=True)
     os._exit(0)  # a mutant may leave threads and files that do not end
 
 
