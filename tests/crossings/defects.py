@@ -204,6 +204,7 @@ B = (
          ("analysis/equilibria/charts.py", "    if len(states) < 2 or circles.sum() < 2:", "    if True:")),
         ({"question": "equilibria", "orientation": "zyz", "speeds": "rates"},
          {"question": "equilibria", "orientation": "xyz", "speeds": "rates"}),
+        "a search from 3 starts finds few equilibria, and in the rows asked none twice: it needs more starts",
     ),
 )  # fmt: skip
 
@@ -423,6 +424,8 @@ I = (
         ({"engine": "recursive", "load": "spring", "question": "slopes"},
          {"engine": "recursive", "load": "spring", "question": "linear model"},
          {"engine": "recursive", "load": "spring"}),
+        "mechanisms of few speeds take derivatives from symbolic equations: it needs recursive systems with "
+        "symbolic_terms=False, whose derivative kernels no row reaches",
     ),
     Planted(
         "recursive engine: constants without parameters", "I",
