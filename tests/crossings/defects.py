@@ -32,7 +32,6 @@ class Planted:
         sees: levels of rows that should see it.
         missing: why no row sees it, where that is known.
         defects: how many defects of the past these edits bring back.
-        kernels: whether machine code changes whose source the cache of kernels does not look at.
     """
 
     name: str
@@ -42,7 +41,6 @@ class Planted:
     sees: tuple[Levels, ...]
     missing: str = ""
     defects: int = 1
-    kernels: bool = False
 
 
 @dataclass(frozen=True)
@@ -276,7 +274,6 @@ C = (
           "right[r] = min(1.0, largest / (VANISHING * least)) if m > most and least > 0.0 else 1.0", "right[r] = 1.0"),),
         ({"closure": "redundant loop", "question": "accelerations"}, {"closure": "redundant loop", "question": "energy"}),
         "no row of a redundant loop passes through zero within 0.4 s: the loops are planar four-bars, not Bennett's",
-        kernels=True,
     ),
 )  # fmt: skip
 
