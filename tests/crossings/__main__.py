@@ -22,7 +22,7 @@ from tests.crossings.array import Rules, covering, plainest
 from tests.crossings.case import Case
 from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells
 from tests.crossings.factors import levels as all_levels
-from tests.crossings.known import keep, known
+from tests.crossings.known import OPEN, keep, known, ruled_out
 from tests.crossings.net import Net, Refused, Result, attempt_row, others, try_row, walk
 from tests.crossings.table import text
 
@@ -59,7 +59,7 @@ def one_array(seed: int, *, learn: bool, seconds: float, save: str | None) -> in
     begun, shown, net = time.process_time(), 0, Net()
     done = read(path)
     with path.open("a", encoding="utf-8") as file:
-        for net in walk(seed, known(), questions.unavailable(), done):
+        for net in walk(seed, known(), questions.unavailable(), done, [part for part, _ in OPEN]):
             for result in net.results[shown:]:
                 shown += 1
                 if key(result.row, result.seed) not in done:
@@ -159,7 +159,7 @@ def account(net: Net) -> dict[str, set[Cell]]:
 def one_row(text: str, levels: str) -> int:
     """Repeats a row, and shrinks it if it fails."""
     numbers = tuple(int(x) for x in text.split(":"))
-    row: Row = covering(numbers[0], [one.part for one in known()], without=questions.unavailable())[0][numbers[1]]
+    row: Row = covering(numbers[0], ruled_out(), without=questions.unavailable())[0][numbers[1]]
     if levels:
         row = {**row, **dict(read_levels(levels))}
     result = attempt_row(row, numbers) if len(numbers) > 2 else try_row(row, numbers)

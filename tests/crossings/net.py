@@ -15,7 +15,7 @@ from tests.crossings.carry import carried
 from tests.crossings.case import Case, Unsuitable, Wrong
 from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells_of, matches
 
-ATTEMPTS = 4
+ATTEMPTS = 8
 """numbers drawn for a row until they suit it"""
 MOST_REDRAWN = 5
 """how often a row that was refused is drawn again without what refuses it, counted by its numbers"""
@@ -92,7 +92,7 @@ TOGETHER = {"orientation": "speeds", "speeds": "orientation", "drive": "closure"
 
 
 def others(row: Row, factor: str) -> list[dict[str, str]]:
-    """Rows with another level of one factor, at most two: the plainest one first, others changed only where needed."""
+    """The row with the plainest other level of one factor, if there is one; a second factor changes only where needed."""
     rules, found = Rules(), []
     for level in FACTORS[factor]:
         tried = [{**row, factor: level}]
@@ -100,7 +100,7 @@ def others(row: Row, factor: str) -> list[dict[str, str]]:
             second = TOGETHER[factor]
             tried += [{**row, factor: level, second: x} for x in FACTORS[second]]
         found += [one for one in tried if level != row[factor] and rules.allow_row(one)][:1]
-    return found[:2]
+    return found[:1]
 
 
 @dataclass
@@ -143,6 +143,7 @@ def walk(
     refused: Sequence[Refused] = (),
     without: Iterable[tuple[str, str]] = (),
     done: Mapping[tuple[object, ...], Result] | None = None,
+    never: Sequence[dict[str, str]] = (),
 ) -> Iterator[Net]:
     """Asks all rows of a covering array; a row that is refused is drawn again without what refuses it.
 
@@ -150,7 +151,7 @@ def walk(
     are taken from ``done``, by their levels and numbers.
     """
     net = Net(list(refused))
-    parts = [one.part for one in net.refused]
+    parts = [*(one.part for one in net.refused), *never]
     rows, net.impossible = covering(seed, parts, without=without)
     yield net
     for n, row in enumerate(rows):
@@ -160,17 +161,21 @@ def walk(
             result = (done or {}).get((*drawn.values(), *numbers)) or try_row(drawn, numbers)
             net.results.append(result)
             if result.ending in ("refused", "unsuitable") and len(numbers) < MOST_REDRAWN:
-                waiting += _redrawn(net, result, numbers, without)
+                waiting += _redrawn(net, result, numbers, without, never)
             yield net
 
 
 def _redrawn(
-    net: Net, result: Result, numbers: tuple[int, ...], without: Iterable[tuple[str, str]]
+    net: Net,
+    result: Result,
+    numbers: tuple[int, ...],
+    without: Iterable[tuple[str, str]],
+    never: Sequence[dict[str, str]],
 ) -> list[tuple[Row, tuple[int, ...]]]:
     """Rows that have the cells of a refused one without what refuses it."""
     if result.ending == "refused" and not any(one.explains(result.row, result.detail) for one in net.refused):
         net.refused.append(Refused(result.detail, smallest_refusing(result.row, result.seed[:-1], result.detail)))
-    rules = Rules([*(one.part for one in net.refused), *({f: x} for f, x in without)])
+    rules = Rules([*(one.part for one in net.refused), *never, *({f: x} for f, x in without)])
     passed = net.cells("passed")
     wanted = {cell for cell in cells_of(result.row) if cell not in passed and rules.allow_cell(cell)}
     rng = np.random.default_rng([*numbers, 99])
