@@ -125,7 +125,7 @@ def _again(case: Case) -> Any:
 
 def _again_later(case: Case, settings: dict[str, Any]) -> None:
     """A run from another start, by the system of the run: it moves like one with the inputs given, and changes nothing."""
-    on, end = Stretch(DURATION, 2 * DURATION), case.fresh.state(-1)
+    on, end = Stretch(DURATION, 1.5 * DURATION), case.fresh.state(-1)
     try:
         right = case.simulated(stretch=on, initial_state=end)
     except Unsuitable:
@@ -179,7 +179,7 @@ def _study(case: Case) -> Any:
     error = max(abs(ends[name] - own[name]) for name in own)
     if not error <= case.tolerance * (1 + max(map(abs, own.values()))):
         raise Wrong(f"study: the end differs by {error:.2e}")
-    on = Stretch(DURATION, 2 * DURATION)
+    on = Stretch(DURATION, 1.5 * DURATION)
     run = case.simulated(stretch=on, initial_state=ends)
     return Carried(run, on, case.moments(run))
 
@@ -191,7 +191,7 @@ def _same_end(case: Case, what: str, state: Any, end: Any) -> None:
 
 
 def _from_there(case: Case, state: Any) -> Carried:
-    on = Stretch(DURATION, 2 * DURATION)
+    on = Stretch(DURATION, 1.5 * DURATION)
     run = case.simulated(stretch=on, initial_state=state)
     return Carried(run, on, case.moments(run))
 

@@ -73,8 +73,8 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
         "without a planar loop there are no two cranks of one",
     ),
     (
-        {"speeds": ("body", "parent"), "closure": ("coupling",), "drive": ("several",), "question": ("trim",)},
-        "hinge and slide are prescribed and the tail follows: no coordinate is left that could be held",
+        {"speeds": ("body", "parent"), "closure": ("tree", "coupling"), "drive": ("several",), "question": ("trim",)},
+        "hinge and slide are prescribed, a tail follows: no coordinate is left that could be held",
     ),
 )
 """Combinations that do not exist, with the reason. Not refusals: nobody could answer them."""

@@ -71,6 +71,21 @@ def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
     return Result(row, seed, "passed")
 
 
+def instead(rows: Sequence[Row], n: int, seed: int, parts: Sequence[dict[str, str]]) -> list[Row]:
+    """Rows with those pairs of row n that no other row has: what to ask where no numbers suit it."""
+    rules = Rules(parts)
+    elsewhere = {cell for k, row in enumerate(rows) if k != n for cell in cells_of(row)}
+    wanted = set(cells_of(rows[n])) - elsewhere
+    rng = np.random.default_rng([seed, n, 99])
+    found: list[Row] = []
+    for first in sorted(wanted):
+        row = complete(dict(first), rules, rng, wanted) if first in wanted else None
+        if row is not None:
+            found.append({f: row[f] for f in FACTORS})
+            wanted.difference_update(cells_of(row))
+    return found
+
+
 def smallest_refusing(row: Row, seed: tuple[int, ...], refusal: str) -> dict[str, str]:
     """The levels of a row that alone make the refusal: a factor counts only if another level of it answers.
 

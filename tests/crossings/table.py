@@ -57,7 +57,7 @@ def _entry(subject: str, level: str, factor: str, answered: set[object]) -> str:
         first, second = sorted(pair.items(), key=lambda one: list(FACTORS).index(one[0]))
         if (first, second) in answered or any(part.items() <= pair.items() for part in FORBIDDEN_PARTS):
             continue
-        if not any(one.part.items() <= pair.items() for one in known()):
+        if not any(part.items() <= pair.items() for part in ruled_out()):
             raise AssertionError(f"{pair} is neither answered nor refused")
         refused.append(other)
     if len(refused) == len(FACTORS[factor]):
