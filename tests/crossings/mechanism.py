@@ -218,7 +218,8 @@ class Builder:
         base = "ground" if parallel or self.flat or self.chance(0.5) else self.pick(["ground", "arm"])
         a, b, c, d = (0.4, 1.0, 0.4, 1.0) if parallel else (0.3, 0.9, 0.6, 0.8)
         at = [1.2, -0.3, 0]
-        turn = round(0.9 + self.number(-0.1, 0.1), 3)
+        # Parallel cranks hang, away from the line of their pivots, where the loop is singular.
+        turn = round((-1.2 if parallel else 0.9) + self.number(-0.1, 0.1), 3)
         if parallel:
             inner, outer = 0.0, turn
         else:
@@ -300,7 +301,8 @@ class Builder:
         }
         inside = {"type": "spring", "joint": "slide", "stiffness": "k", "length": 0.1}
         torsion: dict[str, Any] = {"type": "torsion-spring", "joint": "hinge", "stiffness": "k", "rest": "20deg"}
-        if self.row["orientation"] in (*ANGLES, "universal") and self.chance(0.5):
+        across = self.row["speeds"] == "rates" or self.row["engine"] != "recursive"
+        if self.row["orientation"] in (*ANGLES, "universal") and across and self.chance(0.5):
             torsion |= {"joint": "shoulder", "coordinate": "shoulder_2"}
         still = self.row["question"] in AT_REST
         third = 0 if self.flat else f"{'0.6' if still else 'cos(t)'} + 0.2*{q}"

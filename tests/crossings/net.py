@@ -71,12 +71,12 @@ def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
     return Result(row, seed, "passed")
 
 
-def instead(rows: Sequence[Row], n: int, seed: int, parts: Sequence[dict[str, str]]) -> list[Row]:
+def instead(rows: Sequence[Row], n: int, seed: Sequence[int], parts: Sequence[dict[str, str]]) -> list[Row]:
     """Rows with those pairs of row n that no other row has: what to ask where no numbers suit it."""
     rules = Rules(parts)
     elsewhere = {cell for k, row in enumerate(rows) if k != n for cell in cells_of(row)}
     wanted = set(cells_of(rows[n])) - elsewhere
-    rng = np.random.default_rng([seed, n, 99])
+    rng = np.random.default_rng([*seed, n, 99])
     found: list[Row] = []
     for first in sorted(wanted):
         row = complete(dict(first), rules, rng, wanted) if first in wanted else None

@@ -14,6 +14,8 @@ from tests.crossings.net import Refused, instead, try_row
 from tests.crossings.questions import unavailable
 from tests.crossings.table import SEED, text
 
+REDRAWN = 4
+"""how often other rows are drawn for the pairs of one that no numbers suit"""
 REFUSED = known()
 ROWS, IMPOSSIBLE = covering(SEED, ruled_out(), without=unavailable())
 
@@ -22,14 +24,13 @@ ROWS, IMPOSSIBLE = covering(SEED, ruled_out(), without=unavailable())
 def test_row(n: int) -> None:
     """``python -m tests.crossings --row SEED:N`` repeats one, with its model file."""
     result = try_row(ROWS[n], (SEED, n))
-    if result.ending == "unsuitable":
-        others = instead(ROWS, n, SEED, [*ruled_out(), *({f: x} for f, x in unavailable())])
-        assert others
-        for k, row in enumerate(others):
-            again = try_row(row, (SEED, n, k))
-            assert again.ending == "passed", f"{again}\n in place of {result}"
-    else:
-        assert result.ending == "passed", str(result)
+    for draw in range(REDRAWN if result.ending == "unsuitable" else 0):
+        others = instead(ROWS, n, (SEED, draw), [*ruled_out(), *({f: x} for f, x in unavailable())])
+        results = [try_row(row, (SEED, n, draw, k)) for k, row in enumerate(others)]
+        result = next((one for one in results if one.ending != "passed"), results[0])
+        if result.ending != "unsuitable":
+            break
+    assert result.ending == "passed", str(result)
 
 
 FIRST = {one.refusal: one for one in reversed(REFUSED)}
