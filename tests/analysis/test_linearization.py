@@ -375,7 +375,7 @@ def test_a_point_that_is_no_equilibrium_is_refused_with_what_is_left() -> None:
 
 def test_coefficients_that_depend_on_time_are_refused() -> None:
     system = pendula.compile_system(library.driven_chain(links=1))
-    with pytest.raises(UsageError, match="floquet"):
+    with pytest.raises(NotSupported, match="floquet"):
         pendula.linearize(system, {})
 
 

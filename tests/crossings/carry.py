@@ -6,11 +6,11 @@ of what came out, never of the fresh run.
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -200,20 +200,27 @@ def _process(case: Case) -> Any:
     """Simulated in another process, which receives the system and returns the run."""
     span = (case.stretch.first, case.stretch.last)
     settings = {**case.settings, "t_span": span, "samples": case.stretch.times}
-    run = pickle.loads(worker().submit(_elsewhere, pickle.dumps((case.system, settings))).result(timeout=120))
+    run = pickle.loads(elsewhere(pickle.dumps((case.system, settings))))
     same_states(case, "process", run, case.fresh)
     return run
 
 
-def _elsewhere(sent: bytes) -> bytes:
-    system, settings = pickle.loads(sent)
-    return pickle.dumps(pendula.simulate(system, **settings))
+def elsewhere(sent: bytes) -> bytes:
+    """A pickled system and settings of ``simulate``, sent to the one other process; the pickled run."""
+    other = worker()
+    assert other.stdin is not None
+    assert other.stdout is not None
+    other.stdin.write(len(sent).to_bytes(8, "big") + sent)
+    other.stdin.flush()
+    return other.stdout.read(int.from_bytes(other.stdout.read(8), "big"))
 
 
 @cache
-def worker() -> ProcessPoolExecutor:
-    """One other process, for all rows."""
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+def worker() -> subprocess.Popen[bytes]:
+    """One other process, for all rows; it starts no thread here, and ends when its input does."""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.crossings.elsewhere"]
+    return subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 CARRIES: dict[str, Callable[[Case], Any]] = {
