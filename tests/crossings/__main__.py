@@ -158,10 +158,23 @@ def account(net: Net) -> dict[str, set[Cell]]:
 
 def one_row(text: str, levels: str) -> int:
     """Repeats a row, and shrinks it if it fails."""
-    numbers = tuple(int(x) for x in text.split(":"))
-    row: Row = covering(numbers[0], ruled_out(), without=questions.unavailable())[0][numbers[1]]
+    parts = text.split(":")
+    if len(parts) < 2 or not all(part.isdigit() for part in parts):
+        print(f"--row {text}: write SEED:N, such as 3:17", file=sys.stderr)
+        return 2
+    numbers = tuple(int(part) for part in parts)
+    rows = covering(numbers[0], ruled_out(), without=questions.unavailable())[0]
+    if not 0 <= numbers[1] < len(rows):
+        print(f"--row {text}: the array of seed {numbers[0]} has rows 0 to {len(rows) - 1}", file=sys.stderr)
+        return 2
+    row: Row = rows[numbers[1]]
     if levels:
         row = {**row, **dict(read_levels(levels))}
+    wrong = [f"{f}={x}" for f, x in row.items() if x not in FACTORS.get(f, ())]
+    if wrong or not Rules().allow_row(row):
+        what = f"there is no level {', '.join(wrong)}" if wrong else "these levels cannot stand together"
+        print(f"--levels: {what}; tests/crossings/factors.py lists them", file=sys.stderr)
+        return 2
     result = attempt_row(row, numbers) if len(numbers) > 2 else try_row(row, numbers)
     if result.ending in BAD:
         result = shrunk(result)
