@@ -5,18 +5,15 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import pytest
 
-from pendula.system.code import llvm, module
-from pendula.system.taylor import code as taylor_code
+from tests.helpers.compiling import compile_once
 from tests.helpers.mechanisms import VARIANTS
 
-# Tests make the same few systems again and again: equal LLVM text is compiled once, and what it gives is never changed.
-build_module = llvm.build_module = taylor_code.build_module = lru_cache(maxsize=1000)(module.build_module)
-
+compile_once()
 gc.set_threshold(100_000, 20, 20)  # expressions by the million: the default looks for cycles among them all the time
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # inherited by a job in the background; tests raise interrupts
@@ -26,10 +23,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # inherited by a job in t
 @pytest.fixture(scope="module")
 def quick_code() -> Iterator[None]:
     """Programs compiled the quick way: where each is called some hundred times, that takes less time in all."""
-    with pytest.MonkeyPatch.context() as patch:
-        for user in (llvm, taylor_code):
-            patch.setattr(user, "build_module", lambda text, optimization: build_module(text, 0))
-        yield
+    compile_once(quickly=True)
+    yield
+    compile_once()
 
 
 BY_NAME = sorted(VARIANTS, key=len, reverse=True)

@@ -25,6 +25,7 @@ from tests.crossings.factors import levels as all_levels
 from tests.crossings.known import OPEN, keep, known, ruled_out
 from tests.crossings.net import Net, Refused, Result, attempt_row, others, try_row, walk
 from tests.crossings.table import text
+from tests.helpers.compiling import compile_once
 
 BAD = ("wrong", "error")
 
@@ -41,6 +42,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9, help="processor time after which the array is left")
     parser.add_argument("--save", help="a file of results, from which the same call goes on")
     given = parser.parse_args()
+    compile_once(quickly=True)
     if given.table:
         return write_table()
     if given.probe:

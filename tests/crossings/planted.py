@@ -166,6 +166,9 @@ def _main() -> None:
     """Asks the rows that it reads, and writes a line before and after each."""
     given = json.load(sys.stdin)
     from tests.crossings.net import try_row
+    from tests.helpers.compiling import compile_once
+
+    compile_once(quickly=True)
 
     begun = time.monotonic()
     for n, levels, numbers in given["rows"]:
