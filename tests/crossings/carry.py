@@ -21,7 +21,6 @@ import numpy as np
 import pendula
 from tests.crossings import oracle
 from tests.crossings.case import DURATION, Case, Stretch, Unsuitable, Wrong
-from tests.crossings.mechanism import PARAMETERS
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,9 @@ def _backwards(case: Case) -> Any:
 def _again(case: Case) -> Any:
     """Simulated again from the system of the run: inputs that are not given anew stay, what the run did does not."""
     settings = {name: value for name, value in case.settings.items() if name != "inputs"}
-    _again_later(case, settings)
+    one, other = ({"inputs": {name: case.inputs[name]}} if len(case.inputs) > 1 else {} for name in ("F", "G"))
+    _again_later(case, settings | one)
+    settings |= other
     span = (case.stretch.first, case.stretch.last)
     run = pendula.simulate(case.fresh.system, t_span=span, samples=case.stretch.times, **settings)
     same_states(case, "again", run, case.fresh)
@@ -167,7 +168,7 @@ def _ensemble(case: Case) -> Any:
 def _study(case: Case) -> Any:
     """A run that begins where one case of a study ended; the study is of the system of the run, with its inputs."""
     given = {name: case.settings[name] for name in ("stepper", "tol") if name in case.settings}
-    values = {"k": PARAMETERS["k"], **case.parameters}
+    values = {"k": case.own.values.parameters["k"], **case.parameters}
     over: dict[str, Any] = {name: [value] for name, value in values.items()}
     over["k"] = [5.0, values["k"]]
     found = pendula.sweep(case.fresh.system, over, "end", duration=DURATION, on="here", **given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,12 @@ import numpy as np
 
 import pendula
 from pendula.errors import PendulaError
+from pendula.system.build import compile_again
 from pendula.system.symbolic import SymbolicSystem
 from tests.crossings import oracle
+from tests.crossings.constants import changed
 from tests.crossings.factors import FLAT, Row
-from tests.crossings.inputs import EVERY, Given, given_input
+from tests.crossings.inputs import EVERY, Given, State, given_beside, given_input
 from tests.crossings.mechanism import Array, Builder, Drawn
 
 DURATION = 0.4
@@ -65,7 +67,8 @@ class Case:
         rng: its generator: the same numbers for the same seed, row and attempt.
         drawn: the mechanism as data.
         own: the oracle's reading of the data.
-        given: what acts on it.
+        given: what acts on it: the input F.
+        beside: the input G.
         parameters: changed parameters of the run.
     """
 
@@ -74,9 +77,10 @@ class Case:
         self.seed = seed
         self.rng = np.random.default_rng([*seed, 4711])
         self.drawn: Drawn = Builder(row, self.rng).drawn()
-        self.parameters = {"k": 9.0, "m": 0.7} if self.rng.random() < 0.5 else {}
+        self.parameters = changed(row, self.rng)
         self.own = oracle.Mechanism(self.drawn.data, self.parameters)
         self.given: Given = given_input(row, *self._law_names(), self.rng)
+        self.beside: Given = given_beside(row, self.rng)
 
     def _law_names(self) -> tuple[str, str]:
         """The coordinate and the speed that a feedback law names."""
@@ -93,6 +97,8 @@ class Case:
         engine = self.row["engine"]
         if engine == "recursive":
             return pendula.compile_system(self.model, engine="recursive")
+        if engine == "recursive with equations":  # what "auto" chooses for more than five speeds
+            return compile_again(self.model, "", "recursive", symbolic_terms=True)
         if engine == "maximal as one system":
             return SymbolicSystem(pendula.derive(self.model, "maximal"), by_bodies=False)
         return pendula.compile_system(self.model, engine)
@@ -108,13 +114,28 @@ class Case:
         return Stretch(0.0, DURATION)
 
     @property
+    def inputs(self) -> dict[str, Any]:
+        """What the caller gives for inputs."""
+        return {**self.given.inputs, **self.beside.inputs}
+
+    def values_at(self, t: float, state: State, at: Callable[[float], State]) -> dict[str, float]:
+        """Values of the inputs that the caller gives."""
+        pairs = ((one, name) for one in (self.given, self.beside) for name in one.inputs)
+        return {name: one.value(t, state, at) for one, name in pairs}
+
+    def all_inputs(self, u: Mapping[str, float]) -> dict[str, float]:
+        """Values of the inputs that the caller gave, and those of the others as the model has them."""
+        own = self.drawn.data.get("inputs", {})
+        return {name: u[name] if name in u else self.own.values.scalar(own[name]) for name in own}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Arguments of ``simulate`` besides the time."""
         stepper, constraints = self.row["stepper"], self.row["constraints"]
         found: dict[str, Any] = {"stepper": stepper, "constraints": constraints}
         found |= {"step": 0.001} if stepper == "rk4" else {"tol": 1e-8 if stepper == "radau" else 1e-10}
-        if self.given.inputs:
-            found["inputs"] = self.given.inputs
+        if self.inputs:
+            found["inputs"] = self.inputs
         if self.parameters:
             found["parameters"] = self.parameters
         if self.row["question"] == "events":
@@ -186,7 +207,7 @@ class Case:
 
     def inputs_at(self, times: Any, states: list[dict[str, float]]) -> list[dict[str, float]]:
         """Values of the inputs at samples."""
-        if not self.given.inputs:
+        if not self.inputs:
             return [{} for _ in times]
 
         def at(t: float) -> Mapping[str, float]:
@@ -195,7 +216,7 @@ class Case:
                 raise Unsuitable(f"no sample at t = {t}")
             return states[k]
 
-        return [{"F": self.given.value(float(t), state, at)} for t, state in zip(times, states, strict=True)]
+        return [self.values_at(float(t), state, at) for t, state in zip(times, states, strict=True)]
 
 
 def passes(error: BaseException) -> bool:

@@ -24,7 +24,12 @@ FACTORS: dict[str, tuple[str, ...]] = {
         "none", "number", "text of time", "feedback", "held series", "linear series", "cubic series", "function",
         "sampled", "sampled with memory",
     ),
-    "engine": ("lagrange", "kane", "newton-euler", "projection", "maximal", "maximal as one system", "recursive"),
+    "constants": ("parameters", "none", "derived"),
+    "beside": ("nothing", "model", "number", "text of time", "series"),
+    "engine": (
+        "lagrange", "kane", "newton-euler", "projection", "maximal", "maximal as one system", "recursive",
+        "recursive with equations",
+    ),
     "stepper": ("dop853", "rk45", "radau", "rk4", "taylor"),
     "constraints": ("projection", "baumgarte", "none"),
     "carry": (
@@ -71,6 +76,14 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
     (
         {"closure": ("tree", "coupling", "loop in space"), "drive": ("several in one loop",)},
         "without a planar loop there are no two cranks of one",
+    ),
+    (
+        {"constants": ("none",), "carry": ("study",)},
+        "a study goes through values of parameters",
+    ),
+    (
+        {"constants": ("none",), "question": ("sensitivities",)},
+        "there is no parameter whose influence could be asked for",
     ),
     (
         {"speeds": ("body", "parent"), "closure": ("tree", "coupling"), "drive": ("several",), "question": ("trim",)},

@@ -86,11 +86,24 @@ def given_input(row: Row, q: str, v: str, rng: np.random.Generator) -> Given:
     return _sampled(kind, q, v, rng)
 
 
-def _series(kind: str, rng: np.random.Generator) -> Given:
+def given_beside(row: Row, rng: np.random.Generator) -> Given:
+    """What the caller gives for the second input G; none where it keeps its value in the model."""
+    kind = row["beside"]
+    if kind in ("nothing", "model"):
+        return Given({}, lambda t, state, at: 0.0, is_law=True)
+    if kind == "number":
+        number = round(float(rng.uniform(-1.5, 1.5)), 3)
+        return Given({"G": number}, lambda t, state, at: number, is_law=True)
+    if kind == "text of time":
+        text = "0.6*cos(4*t) - 0.3"
+        return Given({"G": text}, lambda t, state, at: float(evaluate_text(text, {"t": t}).x), is_law=True)
+    return _series(str(rng.choice(["held", "linear", "cubic"])), rng, "G")
+
+
+def _series(kind: str, rng: np.random.Generator, name: str = "F") -> Given:
     knots = EVERY * np.arange(-2, 16)
     values = rng.uniform(-1.5, 1.5, size=knots.size).round(3)
-    name = {"held": "hold"}.get(kind, kind)
-    given: Any = pendula.Signal(knots, values, name)
+    given: Any = pendula.Signal(knots, values, {"held": "hold"}.get(kind, kind))
     if kind == "linear" and rng.random() < 0.5:
         given = (knots, values)
     spline = CubicSpline(knots, values)
@@ -100,7 +113,7 @@ def _series(kind: str, rng: np.random.Generator) -> Given:
             return float(values[int(np.searchsorted(knots, t + 1e-12, side="right")) - 1])
         return float(spline(t)) if kind == "cubic" else float(np.interp(t, knots, values))
 
-    return Given({"F": given}, value, jumps=kind != "cubic")
+    return Given({name: given}, value, jumps=kind != "cubic")
 
 
 def _sampled(kind: str, q: str, v: str, rng: np.random.Generator) -> Given:

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.crossings import oracle
+from tests.crossings.constants import PARAMETERS, with_constants
 from tests.crossings.factors import ANGLES, AT_REST, FLAT, Row
 
 Array = NDArray[np.float64]
-PARAMETERS = {"g": 9.81, "m": 0.8, "k": 7.0, "c": 0.35, "w": "2*sqrt(k/7)", "a": 0.4}
 
 
 @dataclass
@@ -58,6 +58,7 @@ class Builder:
         self.free: dict[str, str] = {}
         self.started: dict[str, tuple[float, float]] = {}
         self.shoulder: tuple[str, ...] = ()
+        self.inputs: dict[str, Any] = {}
 
     # -- draws
 
@@ -287,10 +288,10 @@ class Builder:
         """The load of the row, besides gravity and the input."""
         q, v = self.speaking()
         joint = self.pick(["hinge", "slide"])
-        ends = {
-            "from": {"body": "ground", "position": [1.7, 0.4, 0 if self.flat else 0.3]},
-            "to": {"body": "link", "at": "tip"},
-        }
+        far: dict[str, Any] = {"body": "ground", "position": [1.7, 0.4, 0 if self.flat else 0.3]}
+        ends = {"from": far, "to": {"body": "link", "at": "tip"}}
+        if self.chance(0.7):  # from body to body
+            ends = {"from": {"body": "arm", "position": far["position"]}, "to": {"body": "block", "at": "tip"}}
         kind = self.row["load"]
         spring = {
             "type": "spring",
@@ -371,12 +372,23 @@ class Builder:
 
     def push(self) -> str:
         """The input, which acts on a coordinate and at a body."""
+        self.push_beside()
         if self.row["input"] == "none":
             return ""
         on = self.pick([n for n in ("slide", "hinge", "tail") if n in self.free] or [self.a_speed])
         self.forces.append({"type": "generalized", "coordinate": on, "value": "F"})
         self.forces.append({"type": "force", "body": "arm", "at": "tip", "vector": ["0.4*F", 0.1, 0]})
         return str(on)
+
+    def push_beside(self) -> None:
+        """The second input, which acts on another coordinate and at another body."""
+        if self.row["beside"] == "nothing":
+            return
+        on = next((n for n in ("hinge", "slide", "tail", *self.free) if n in self.free), "") or self.a_speed
+        self.forces.append({"type": "generalized", "coordinate": on, "value": "0.5*G"})
+        self.forces.append({"type": "force", "body": "block", "at": "com", "vector": [0.1, "0.3*G", 0]})
+        text = self.row["beside"] == "model" and self.chance(0.7)
+        self.inputs["G"] = "0.05*k + 0.2" if text else self.number()
 
     def damped(self) -> None:
         """Friction in all joints, and a spring along the slide: only then a motion is easily periodic."""
@@ -410,7 +422,10 @@ class Builder:
             "initial": self.initial,
         }
         if push:
-            data["inputs"] = {"F": 0.7}
+            self.inputs["F"] = 0.7
+        if self.inputs:
+            data["inputs"] = self.inputs
+        data = with_constants(data, self.row["constants"])
         return Drawn(data, self.free, self.shoulder, push, self.spoken())
 
 

@@ -104,6 +104,17 @@ def test_feedback_laws_of_a_model_act_in_its_page(tmp_path):
     write_live(model)  # alone, too
 
 
+def test_inputs_that_are_expressions_of_parameters_follow_these(tmp_path):
+    model = library.cart_pole().with_changes(inputs={"F": "2*g"}, initial={"x": 0.0, "theta": 0.3})
+    values = run_engine(
+        model,
+        'mechanism.set("g", 5.0); mechanism.advance(0.5, 1e-10); return Array.from(mechanism.values);',
+        tmp_path,
+    )
+    run = pendula.simulate(model, 0.5, tol=1e-11, parameters={"g": 5.0})
+    assert values[:-1] == pytest.approx(np.concatenate([run.q[-1], run.v[-1]]), abs=1e-7)
+
+
 @pytest.mark.parametrize("massless", [False, True])
 def test_what_rounding_leaves_of_redundant_rows_is_no_constraint(massless, tmp_path):
     """Five rows, two independent: a third that is theirs up to a gap of 1e-5, one of rounding, and one that is zero."""

@@ -12,7 +12,7 @@ import pendula
 from tests.crossings import oracle
 from tests.crossings.carry import Carried
 from tests.crossings.case import Case, Unsuitable, Wrong
-from tests.crossings.mechanism import PARAMETERS, Array
+from tests.crossings.mechanism import Array
 from tests.crossings.oracle import Mechanism, Moment
 from tests.crossings.questions.motion import defects
 from tests.crossings.questions.states import (
@@ -89,17 +89,19 @@ def by_inputs(case: Case, carried: Carried, k: int) -> None:
         return
     x = replace(carried.moments[k], a={})
     J = system.acceleration_jacobian("u", run.q[k], run.v[k], x.t, parameters=run.parameters)
-    up, down = (solved(case, replace(x, u={"F": x.u["F"] + h})) for h in (0.5, -0.5))
-    right = rates_by_name(case, up, system.layout.speeds) - rates_by_name(case, down, system.layout.speeds)
-    compare("slope of v' by F", system.layout.speeds, J[:, 0], right, 0.1 * _bound(case, x))
+    for k, name in enumerate(system.layout.inputs):
+        u = case.all_inputs(x.u)
+        up, down = (solved(case, replace(x, u={**u, name: u[name] + h})) for h in (0.5, -0.5))
+        right = rates_by_name(case, up, system.layout.speeds) - rates_by_name(case, down, system.layout.speeds)
+        compare(f"slope of v' by {name}", system.layout.speeds, J[:, k], right, 0.1 * _bound(case, x))
 
 
 def by_parameters(case: Case, carried: Carried, k: int) -> None:
-    """Each parameter varies alone."""
+    """Each parameter varies alone: inputs that depend on it stay."""
     system, run = carried.system, carried.run
-    x = replace(carried.moments[k], a={})
+    x = replace(carried.moments[k], a={}, u=case.all_inputs(carried.moments[k].u))
     J = system.acceleration_jacobian("p", run.q[k], run.v[k], x.t, parameters=run.parameters)
-    for name in ("m", "k"):
+    for name in ("m", "k") if system.layout.parameters else ():
         up, down = (with_parameter(case, name, h) for h in (STEP, -STEP))
         # a coupling and a loop in space are written with numbers: no parameter opens them
         right = rates_by_name(case, solved(case, x, up), system.layout.speeds, up)
@@ -110,8 +112,13 @@ def by_parameters(case: Case, carried: Carried, k: int) -> None:
 
 def with_parameter(case: Case, name: str, change: float) -> Mechanism:
     """The oracle with one parameter changed; those that depend on it stay."""
-    values = {n: value for n, value in case.own.values.parameters.items() if n in PARAMETERS}
+    values = case.own.values.parameters
     return oracle.Mechanism(case.drawn.data, {**values, name: values[name] + change})
+
+
+def followed(case: Case, name: str, change: float) -> Mechanism:
+    """The oracle with one parameter changed; those that depend on it follow."""
+    return oracle.Mechanism(case.drawn.data, {**case.parameters, name: case.own.values.parameters[name] + change})
 
 
 def of_residual(case: Case, carried: Carried, k: int) -> None:
@@ -147,7 +154,8 @@ def sensitivities(case: Case, carried: Carried) -> None:
     S' = da/dy S + da/dp is asked of the oracle as one central difference along S and p together.
     """
     own, run = case.own, carried.run
-    found = pendula.sensitivities(run, ["k", "m"])
+    free = [name for name in ("s", "k", "m") if name in case.drawn.data["parameters"]]
+    found = pendula.sensitivities(run, free[:2])
     layout = found.layout
     for j, name in enumerate(found.names):
         dq, dv = found.q[:, :, j], found.v[:, :, j]
@@ -156,7 +164,7 @@ def sensitivities(case: Case, carried: Carried) -> None:
         inside, rates, speeds = set(carried.stretch.inside.tolist()), np.zeros(dv.shape), np.zeros(dq.shape)
         size = max(1.0, float(np.abs(dq).max()), float(np.abs(dv).max()))
         h = STEP / size
-        others = [with_parameter(case, name, way * h) for way in (1, -1)]
+        others = [followed(case, name, way * h) for way in (1, -1)]
         for k in sorted(inside):
             x = carried.moments[k]
             ends = [_along(case, carried, x, layout, way * h * dq[k], way * h * dv[k]) for way in (1, -1)]

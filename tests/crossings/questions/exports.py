@@ -47,8 +47,14 @@ def _same_end(case: Case, what: str, found: Mapping[str, float], end: Moment) ->
 
 
 def live_page(case: Case, carried: Carried) -> None:
-    """Accelerations by the program of the page in node, and its motion over two blocks."""
+    """Accelerations by the program of the page in node, and its motion over two blocks.
+
+    The page is that of the run's system, or that of the model as it is written, with laws among its inputs.
+    """
     content = live_content(carried.system, with_modes=False)
+    if case.row["input"] == "feedback" and case.beside.is_law:
+        data = case.drawn.data
+        content = live_content(pendula.Model(**{**data, "inputs": {**data["inputs"], **case.inputs}}), with_modes=False)
     about = content["record"]["about"]
     names = [*about["names"]["coordinates"], *about["names"]["speeds"]]
     samples = [carried.moments[k] for k in carried.inside(3)]

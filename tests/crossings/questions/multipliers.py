@@ -14,6 +14,7 @@ from tests.crossings.carry import Carried
 from tests.crossings.case import Case, Unsuitable, Wrong
 from tests.crossings.mechanism import Array
 from tests.crossings.oracle import Mechanism, Moment
+from tests.crossings.oracle.texts import names_in
 from tests.crossings.questions.rest import (
     STARTS,
     a_place,
@@ -35,7 +36,7 @@ LOOSE = 1e-3
 
 def multipliers(case: Case, carried: Carried) -> None:
     """The monodromy matrix of rest, or of a periodic motion if one is found."""
-    if depends_on_time(as_it_is(case), carried.moments[0].q) or case.row["input"] not in ("none", "number"):
+    if depends_on_time(as_it_is(case), carried.moments[0].q) or not constant(case):
         return of_a_motion(case, carried)
     rest, p = as_it_is(case), carried.run.parameters
     place = a_place(pendula.find_equilibria(carried.system, starts=STARTS, parameters=p))
@@ -43,13 +44,18 @@ def multipliers(case: Case, carried: Carried) -> None:
     at_rest(rest, x)
     found = pendula.driven.floquet(carried.system, SPAN, at=place, parameters=p)
     chosen = found.names[len(found.names) // 2 :]
-    small = small_motion(rest, x, tuple(chosen), by_input=False)
+    small = small_motion(rest, x, tuple(chosen), by_input=())
     solved = np.linalg.solve(small.M, np.hstack([-small.K, -small.C]))
     n = len(small.M)
     right = expm(SPAN * np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), solved]))
     compare("monodromy matrix of rest", found.names, found.matrix, right, 1e-5)
     multipliers_of(found)
     return None
+
+
+def constant(case: Case) -> bool:
+    """Whether inputs keep their values."""
+    return case.row["input"] in ("none", "number") and case.row["beside"] in ("nothing", "model", "number")
 
 
 def multipliers_of(found: Any) -> None:
@@ -63,12 +69,13 @@ def multipliers_of(found: Any) -> None:
 def of_a_motion(case: Case, carried: Carried) -> None:
     """A periodic motion near the rest of the mechanism with its motions held, if there is one."""
     system, p = carried.system, carried.run.parameters
-    if case.row["input"] not in ("none", "number", "text of time", "feedback"):
+    if not (case.given.is_law and case.beside.is_law):
         pendula.driven.floquet(system, at=dict(carried.moments[0].q), parameters=p)
         raise Wrong("the input is one that only the run knows, and multipliers are claimed")
     rest, data = held(case)
-    if case.row["input"] in ("number", "feedback"):
-        data = {**data, "inputs": {n: 0.3 if "t" in str(x) else x for n, x in case.given.inputs.items()}}
+    if case.row["input"] in ("number", "feedback", "none"):
+        own = {n: 0.3 if names_in(x) & {"t"} else x for n, x in case.inputs.items()}
+        data = {**data, "inputs": {**data.get("inputs", {}), **own}}
     try:
         place = a_place(pendula.find_equilibria(pendula.Model(**data), starts=STARTS, parameters=dict(case.parameters)))
     except (NotSupported, UsageError) as error:  # loads of time: from where it is

@@ -32,12 +32,13 @@ def python(case: Case, carried: Carried) -> None:
 
 def c(case: Case, carried: Carried) -> None:
     """The program in C, by the compiler of the machine."""
-    text = pendula.print_equations(carried.system, "c")
-    layout = carried.system.layout
-    order = next(line for line in text.splitlines() if "p of rhs:" in line).partition(":")[2].replace("*/", "")
+    text, layout = pendula.print_equations(carried.system, "c"), carried.system.layout
+    line = next((line for line in text.splitlines() if "p of rhs:" in line), "")
+    named = [name.strip() for name in line.partition(":")[2].replace("*/", "").split(",")]
+    order = named if layout.parameters else []
     values = carried.system.layout.parameter_values(carried.run.parameters)
-    p = np.array([values[name.strip()] for name in order.split(",")])
-    if not {"k", "m"} <= {name.strip() for name in order.split(",")}:
+    p = np.array([values[name] for name in order])
+    if layout.parameters and not ({"k", "m"} <= {*order} or "s" in order):
         raise Unsuitable(f"the parameters of the program are {order}")
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "program.c", Path(folder) / "program.so"
@@ -76,7 +77,9 @@ def sympy(case: Case, carried: Carried) -> None:
     n, m = eq.M.rows, eq.G.rows
     assert isinstance(eq.M, sp.MatrixBase)
 
-    own = {x.t: x.u for x in carried.moments}  # inputs are symbols: whoever evaluates the matrices gives them
+    own = {
+        x.t: case.all_inputs(x.u) for x in carried.moments
+    }  # inputs are symbols: whoever evaluates the matrices gives them
 
     def rates(t: float, y: Array) -> Array:
         u = [own[t][str(s)] for s in eq.u]

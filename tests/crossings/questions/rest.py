@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,8 +29,8 @@ TWICE = 1e-6
 STEP = 1e-5
 SMOOTH = 1e-6
 """differences over such a step, relative to the largest"""
-CONSTANT = 0.4
-"""an input of time, held"""
+CONSTANT = {"F": 0.4, "G": -0.3}
+"""inputs of time, held"""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,9 @@ class Rest:
         return Moment(t, x.q, x.v, {}, self.u(x))
 
     def u(self, x: Moment) -> dict[str, float]:
-        """The input at a state: held, or by its law."""
-        given = self.case.given
-        if self.inputs or not given.inputs:
-            return dict(self.inputs)
-        return {"F": given.value(x.t, {**x.q, **x.v}, lambda _: {**x.q, **x.v})}
+        """The inputs at a state: held, or by their laws."""
+        state = {**x.q, **x.v}
+        return self.case.values_at(x.t, state, lambda _: state) | dict(self.inputs)
 
     def moved(self, x: Moment, ds: Mapping[str, float], dv: Mapping[str, float]) -> Array:
         """Accelerations beside a state."""
@@ -73,8 +71,11 @@ class Rest:
 
 def as_it_is(case: Case) -> Rest:
     """The mechanism with its motions; an input of time is held."""
-    stays = case.row["input"] in ("none", "number", "feedback")
-    return Rest(case, case.own, {} if stays else {"F": CONSTANT})
+    stay = {
+        "F": case.row["input"] in ("none", "number", "feedback"),
+        "G": case.row["beside"] in ("nothing", "model", "number"),
+    }
+    return Rest(case, case.own, {name: CONSTANT[name] for name in stay if not stay[name]})
 
 
 def never_alone(case: Case, ask: Callable[[], Any]) -> None:
@@ -88,7 +89,7 @@ def never_alone(case: Case, ask: Callable[[], Any]) -> None:
             if isinstance(error, NotSupported) or "depend" in str(error):
                 return
             raise
-        raise Wrong(f"the input of the run is {case.row['input']}; at rest another one is taken without a word")
+        raise Wrong(f"{sorted(as_it_is(case).inputs)} change with time; at rest others are taken without a word")
 
 
 def held(case: Case) -> tuple[Rest, dict[str, Any]]:
@@ -204,7 +205,7 @@ class Small:
     Z: Array
 
 
-def small_motion(rest: Rest, x: Moment, chosen: tuple[str, ...] | None, *, by_input: bool) -> Small:
+def small_motion(rest: Rest, x: Moment, chosen: tuple[str, ...] | None, *, by_input: Sequence[str]) -> Small:
     """Central differences at rest, in the basis whose rows of the chosen speeds are one, or in any."""
     own, n = rest.own, len(rest.own.free)
     Z = slopes_of_rows(own, x)[1]
@@ -220,10 +221,12 @@ def small_motion(rest: Rest, x: Moment, chosen: tuple[str, ...] | None, *, by_in
     M = Z.T @ own.mass_matrix(own.instant(x))[:n, :n] @ Z
     by_e = np.array([slope(e, rates=False) for e in Z.T]).T
     by_rate = np.array([slope(e, rates=True) for e in Z.T]).T
-    F = np.zeros((len(M), 0))
-    if by_input:
-        up, down = (rest.accelerations(Moment(x.t, x.q, x.v, {}, {"F": x.u["F"] + h})) for h in (0.5, -0.5))
-        F = (M @ inverse @ (up - down))[:, None]
+    columns = []
+    for name in by_input:
+        ends = [Moment(x.t, x.q, x.v, {}, {**x.u, name: x.u.get(name, 0.0) + h}) for h in (0.5, -0.5)]
+        up, down = map(rest.accelerations, ends)
+        columns.append(M @ inverse @ (up - down))
+    F = np.array(columns).reshape(-1, len(M)).T
     return Small(M, -M @ by_rate, -M @ by_e, F, Z)
 
 
@@ -239,10 +242,10 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
     try:
         if moving:
             rest, data = held(case)
-            still = pendula.compile_system(pendula.Model(**data))
-            laws = case.given.inputs if case.row["input"] in ("number", "feedback") else {}
+            laws = {name: x for name, x in case.inputs.items() if name not in rest.inputs}
             if laws:
-                still = pendula.compile_system(pendula.Model(**{**data, "inputs": laws}))
+                data = {**data, "inputs": {**data["inputs"], **laws}}
+            still = pendula.compile_system(pendula.Model(**data))
             place = a_place(pendula.find_equilibria(still, starts=STARTS, parameters=p, **given))
             named = dict(zip(still.layout.coordinates, map(float, place.q), strict=True))
             linear = pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p, **given)
@@ -261,7 +264,7 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
     x = rest.moment(q)
     at_rest(rest, x)
     shared = not linear.chart and {*linear.speeds} <= {*rest.own.free}
-    small = small_motion(rest, x, tuple(linear.speeds) if shared else None, by_input=bool(linear.inputs))
+    small = small_motion(rest, x, tuple(linear.speeds) if shared else None, by_input=linear.inputs)
     return linear, small, shared
 
 
@@ -342,10 +345,11 @@ def trim(case: Case, carried: Carried) -> None:
         raise Unsuitable("no coordinate can be held")
     hold = {name: x.q[name] for name in names}
     wanted = list(names)
-    if x.u and case.drawn.push in names and case.row["input"] != "feedback":
+    if "F" in x.u and case.drawn.push in names and case.row["input"] != "feedback":
         wanted[wanted.index(case.drawn.push)] = "F"
     fixed = [name for name in own.known if case.row["drive"] == "held"]
-    inputs: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs and "F" not in wanted else {}
+    constant = {name: x for name, x in rest.inputs.items() if name not in wanted}
+    inputs: dict[str, Any] = {"inputs": constant} if constant else {}
     if inputs:
         ask = partial(pendula.equilibria.trim, carried.system, hold, wanted, parameters=carried.run.parameters)
         never_alone(case, ask)
@@ -363,7 +367,7 @@ def trim(case: Case, carried: Carried) -> None:
         raise Wrong(f"what is held moved by {moved:.2e}")
     x = rest.moment(state)
     if "F" in wanted:
-        x = Moment(x.t, x.q, x.v, {}, {"F": found["F"]})
+        x = Moment(x.t, x.q, x.v, {}, {**x.u, "F": found["F"]})
     n = len(own.free)
     left = own.residual(x)
     for name in wanted:

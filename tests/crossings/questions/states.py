@@ -61,7 +61,7 @@ def _part(name: str) -> tuple[str, str]:
 
 def inputs_beside(case: Case, carried: Carried, x: Moment) -> dict[str, float]:
     """Inputs at a state that is none of the samples: laws see the state, controllers what they saw in the run."""
-    if not case.given.inputs:
+    if not case.inputs:
         return {}
     times = np.asarray(carried.run.t)
     states = [{**one.q, **one.v} for one in carried.moments]
@@ -69,7 +69,7 @@ def inputs_beside(case: Case, carried: Carried, x: Moment) -> dict[str, float]:
     def at(t: float) -> Mapping[str, float]:
         return states[int(np.argmin(np.abs(times - t)))]
 
-    return {"F": case.given.value(x.t, {**x.q, **x.v}, at)}
+    return case.values_at(x.t, {**x.q, **x.v}, at)
 
 
 def displaced(own: Mechanism, x: Moment, ds: Mapping[str, float], dv: Mapping[str, float]) -> Moment:

@@ -1,6 +1,6 @@
 """The equations of a mechanism as JavaScript functions, for pages that simulate it.
 
-All functions read ``x = [t, q, v]`` and ``p``: the independent parameters, the inputs that do not depend on time, and
+All functions read ``x = [t, q, v]`` and ``p``: the independent parameters, the inputs that are numbers, and
 what ``prepare(p)`` computes from both. So a slider that changes a parameter costs one call of ``prepare``.
 
     dynamics    M (rows; only the upper triangle without loops), f, q', G, c, power, then the rows of prescribed motions
@@ -159,8 +159,8 @@ def _check_length(model: Model, operations: int) -> None:
 
 
 def _lowering(eq: Equations, given: Given) -> tuple[Lowering, dict[str, float]]:
-    """A lowering with the independent parameters and the constant inputs as parameters, and their values."""
-    constant = {n: e for n, e in given.inputs.items() if eq.t not in se.sympify(e).free_symbols}
+    """A lowering with the independent parameters and the inputs that are numbers as parameters, and their values."""
+    constant = {n: e for n, e in given.inputs.items() if not se.sympify(e).free_symbols}
     values = eq.model.parameter_values
     adjustable = dict(given.independent) | {n: parse(eq.model.inputs[n]).evaluate(values) for n in constant}
     definitions = [(se.Symbol(n), e) for n, e in given.derived]
