@@ -33,8 +33,8 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "stepper": ("dop853", "rk45", "radau", "rk4", "taylor"),
     "constraints": ("projection", "baumgarte", "none"),
     "carry": (
-        "fresh", "pickled system", "pickled run", "npz", "csv", "json", "nc", "continued", "backwards", "again",
-        "ensemble", "study", "process",
+        "fresh", "pickled system", "pickled run", "npz", "csv", "json", "nc", "model file", "continued", "stopped twice",
+        "backwards", "again", "ensemble", "bounds", "converted", "study", "process",
     ),
     "question": (
         "accelerations", "energy", "momentum", "reactions", "motor forces", "trim", "equilibria", "linear model",
@@ -84,6 +84,10 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
     (
         {"constants": ("none",), "question": ("sensitivities",)},
         "there is no parameter whose influence could be asked for",
+    ),
+    (
+        {"orientation": (*FLAT, "universal"), "carry": ("converted",)},
+        "hinges have no other coordinates to which a run could be converted",
     ),
     (
         {"speeds": ("body", "parent"), "closure": ("tree", "coupling"), "drive": ("several",), "question": ("trim",)},

@@ -68,6 +68,26 @@ def test_runs_are_converted_without_jumps() -> None:
     assert np.abs(turns["energy"] - run["energy"]).max() < 1e-9
 
 
+def test_converted_runs_keep_their_inputs() -> None:
+    push = {"type": "force", "body": "rod", "at": "com", "vector": ["F", 0, 0]}
+    model = library.spatial_rod().with_changes(inputs={"F": 2.0}, forces=[push])
+    series = pendula.Signal([0.0, 1.0], [1.0, 8.0], "linear")
+    for given in (series, pendula.Sampled("3*t + 1", every=0.1), 5.0, "7*t"):
+        run = pendula.simulate(model, 0.5, samples=11, inputs={"F": given}, initial_state={"theta": 1.0})
+        for to in (
+            "quaternion",
+            library.spatial_rod(orientation="quaternion").with_changes(inputs={"F": 2.0}, forces=[push]),
+        ):
+            turned = pendula.convert(run, to)
+            assert np.abs(turned.acceleration("rod", "tip") - run.acceleration("rod", "tip")).max() < 1e-9
+    there = pendula.convert(pendula.simulate(model, 0.5, samples=11, inputs={"F": series}), "quaternion")
+    for given in (lambda t, state: state["theta"], pendula.Sampled("theta", every=0.1)):
+        run = pendula.simulate(model, 0.5, samples=11, inputs={"F": given})
+        for to in ("quaternion", there.system):
+            with pytest.raises(NotSupported, match='input "F"'):
+                pendula.convert(run, to)
+
+
 def test_rates_that_a_singular_chart_leaves_undefined_are_named() -> None:
     spinning = pendula.compile_system(library.spatial_rod(orientation="quaternion")).state({"ball_wx": 1.0})
     with pytest.raises(SingularPose, match="ball_1_dot, ball_3_dot are not determined"):

@@ -42,6 +42,14 @@ BACKWARDS_CONTROLLER = Refusal(
     "  Try: the forward run, or the input as text or as a time series.",
     Why.NO_MEANING,
 )
+CONVERTED_FUNCTION = Refusal(
+    "conversion/function-of-the-state",
+    "conversion",
+    ("Python function as input",),
+    'the input "{name}" of this run is a Python function, which reads the state in the coordinates of the run.\n'
+    "  Try: the input as text, or a time series of its values.",
+    Why.NO_MEANING,
+)
 ANALYSIS_OVER_TIME = Refusal(
     "inputs-over-time/analysis",
     "the model",

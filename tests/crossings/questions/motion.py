@@ -72,7 +72,8 @@ def defects(carried: Carried, y: Array, rate: Array) -> float:
     integral = np.einsum("k,k...->...", WEIGHTS / 2, inner) * length
     without = np.einsum("k,k...->...", THREE / 2, inner) * length
     steep = np.abs(integral - without)
-    if not steep.max(initial=0.0) <= 0.05 * (1 + np.abs(y).max()):
+    turns = np.ptp(inner, axis=0) * length > 2 * (1 + np.abs(y).max())
+    if turns.any() or not steep.max(initial=0.0) <= 0.05 * (1 + np.abs(y).max()):
         raise Unsuitable("the motion is too steep for Gauss' formula, as where a linkage whips round")
     return float(np.maximum(np.abs(change - integral) - 0.1 * steep, 0.0).max(initial=0.0))
 

@@ -9,9 +9,10 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 
 from pendula.arguments import read_table
-from pendula.errors import SingularPose, UsageError
+from pendula.errors import NotSupported, SingularPose, UsageError
 from pendula.model.joints.orientation import Axes
 from pendula.model.model import Model
+from pendula.simulation.charts.same_inputs import with_inputs_of
 from pendula.simulation.events import Crossings
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.build import compile_alike
@@ -19,6 +20,7 @@ from pendula.system.entry import system_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.orientation.conversion import Converted, convert_rows, layout_in
 from pendula.system.orientation.twins import charts_asked, model_in_charts
+from pendula.system.refusals import TWIN_OF_MOTION
 from pendula.system.system import System
 from pendula.words import some
 
@@ -69,7 +71,7 @@ def convert(
     Raises:
         SingularPose: a rate is not determined in the new chart; the message names it.
         UsageError: there is no such chart or joint, or the mechanism is another one.
-        NotSupported: the model of a run cannot be written in these coordinates; the message says why.
+        NotSupported: the model or an input of a run cannot be written in these coordinates; the message says why.
 
     Example:
         >>> import pendula
@@ -134,8 +136,12 @@ def _run(
     else:
         joints = {x.joint: (x.chart, x.axes) for x in before.orientations}
         if not joints:
+            for joint in run.system.model.tree:
+                if joint.attitude() is not None:
+                    raise NotSupported(TWIN_OF_MOTION, joint=joint.name)
             raise UsageError("the run has no orientation to convert")
         system = compile_alike(run.system, model_in_charts(run.system, charts_asked(joints, to, speeds)))
+    system = with_inputs_of(run, system)
     after = system.in_joints.layout
     start = _nearest(near, after)
     found = convert_rows(before, after, *run.joints, start, run.t)

@@ -1,8 +1,4 @@
-"""What carries a run to where the question is asked: pickles, files, continuation, ensembles, studies, processes.
-
-Every carry gives a run that must be the fresh one at the same times (:func:`carried` checks it); the question is asked
-of what came out, never of the fresh run.
-"""
+"""Runs that pickles, files, continuation, ensembles, studies and other processes carry."""
 
 from __future__ import annotations
 
@@ -48,14 +44,6 @@ class Carried:
         return [int(k) for k in inside[np.linspace(1, inside.size - 2, count).astype(int)]]
 
 
-def carried(case: Case) -> Carried:
-    """The run of a case, carried as its row wants it; it must agree with the fresh one."""
-    found = CARRIES[case.row["carry"]](case)
-    if not isinstance(found, Carried):
-        found = Carried(found, case.stretch, case.moments(found))
-    return found
-
-
 def same_states(case: Case, what: str, run: Any, other: Any, order: Any = slice(None)) -> None:
     """Raises Wrong if two runs have other states at the same samples.
 
@@ -69,20 +57,20 @@ def same_states(case: Case, what: str, run: Any, other: Any, order: Any = slice(
             raise Wrong(f"{what}: {part} differ by {error:.2e}")
 
 
-def _pickled_system(case: Case) -> Any:
+def pickled_system(case: Case) -> Any:
     system = pickle.loads(pickle.dumps(case.system))
     run = case.simulated(system)
     same_states(case, "pickled system", run, case.fresh)
     return run
 
 
-def _pickled_run(case: Case) -> Any:
+def pickled_run(case: Case) -> Any:
     run = pickle.loads(pickle.dumps(case.fresh))
     same_states(case, "pickled run", run, case.fresh)
     return run
 
 
-def _saved(ending: str) -> Callable[[Case], Any]:
+def saved(ending: str) -> Callable[[Case], Any]:
     def carry(case: Case) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{ending}"
@@ -95,16 +83,17 @@ def _saved(ending: str) -> Callable[[Case], Any]:
     return carry
 
 
-def _continued(case: Case) -> Any:
-    half = Stretch(0.0, DURATION / 2)
-    first = case.simulated(stretch=half)
-    rest = case.stretch.times[case.stretch.times > half.last + 1e-12]
-    run = first.continue_for(DURATION / 2, samples=rest)
-    same_states(case, "continued", run, case.fresh)
+def model_file(case: Case) -> Any:
+    """The system of the model as a file has it."""
+    text = pendula.dumps(case.model)
+    run = case.simulated(case.compiled(pendula.loads(text)))
+    same_states(case, "model file", run, case.fresh)
+    if pendula.dumps(run.system.model.as_written) != pendula.dumps(case.fresh.system.model.as_written):
+        raise Wrong("a model that was read from a file is written as another one")
     return run
 
 
-def _backwards(case: Case) -> Any:
+def backwards(case: Case) -> Any:
     """From the end of the fresh run back to its start."""
     back = Stretch(DURATION, 0.0)
     run = case.simulated(stretch=back, initial_state=case.fresh.state(-1))
@@ -112,7 +101,7 @@ def _backwards(case: Case) -> Any:
     return Carried(run, back, case.moments(run))
 
 
-def _again(case: Case) -> Any:
+def again(case: Case) -> Any:
     """Simulated again from the system of the run: inputs that are not given anew stay, what the run did does not."""
     settings = {name: value for name, value in case.settings.items() if name != "inputs"}
     one, other = ({"inputs": {name: case.inputs[name]}} if len(case.inputs) > 1 else {} for name in ("F", "G"))
@@ -152,7 +141,7 @@ def _accelerations(case: Case, system: Any) -> Any:
     return system.accelerations(run.q[k], run.v[k], run.t[k], parameters=run.parameters)
 
 
-def _ensemble(case: Case) -> Any:
+def ensemble(case: Case) -> Any:
     """A run that begins where one of an ensemble ended."""
     start = case.fresh.state(0)
     settings = {
@@ -161,11 +150,11 @@ def _ensemble(case: Case) -> Any:
     runs = pendula.simulate_many(
         case.system, DURATION, [start, start], samples=case.stretch.times, workers=1, **settings
     )
-    _same_end(case, "ensemble", runs[1].end, case.fresh.state(-1))
-    return _from_there(case, runs[1].end)
+    same_end(case, "ensemble", runs[1].end, case.fresh.state(-1))
+    return from_there(case, runs[1].end)
 
 
-def _study(case: Case) -> Any:
+def study(case: Case) -> Any:
     """A run that begins where one case of a study ended; the study is of the system of the run, with its inputs."""
     given = {name: case.settings[name] for name in ("stepper", "tol") if name in case.settings}
     values = {"k": case.own.values.parameters["k"], **case.parameters}
@@ -185,19 +174,19 @@ def _study(case: Case) -> Any:
     return Carried(run, on, case.moments(run))
 
 
-def _same_end(case: Case, what: str, state: Any, end: Any) -> None:
+def same_end(case: Case, what: str, state: Any, end: Any) -> None:
     error = max(abs(state[name] - end[name]) for name in end)
     if not error <= case.tolerance * (1 + max(abs(end[name]) for name in end)):
         raise Wrong(f"{what}: the end differs by {error:.2e}")
 
 
-def _from_there(case: Case, state: Any) -> Carried:
+def from_there(case: Case, state: Any) -> Carried:
     on = Stretch(DURATION, 1.5 * DURATION)
     run = case.simulated(stretch=on, initial_state=state)
     return Carried(run, on, case.moments(run))
 
 
-def _process(case: Case) -> Any:
+def process(case: Case) -> Any:
     """Simulated in another process, which receives the system and returns the run."""
     span = (case.stretch.first, case.stretch.last)
     settings = {**case.settings, "t_span": span, "samples": case.stretch.times}
@@ -219,20 +208,6 @@ def elsewhere(sent: bytes) -> bytes:
 @cache
 def worker() -> subprocess.Popen[bytes]:
     """One other process, for all rows; it starts no thread here, and ends when its input does."""
-    root = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "tests.crossings.elsewhere"]
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-m", "tests.crossings.carry.elsewhere"]
     return subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-
-CARRIES: dict[str, Callable[[Case], Any]] = {
-    "fresh": lambda case: case.fresh,
-    "pickled system": _pickled_system,
-    "pickled run": _pickled_run,
-    **{ending: _saved(ending) for ending in ("npz", "csv", "json", "nc")},
-    "continued": _continued,
-    "backwards": _backwards,
-    "again": _again,
-    "ensemble": _ensemble,
-    "study": _study,
-    "process": _process,
-}
