@@ -58,6 +58,28 @@ def test_a_start_beyond_its_bound_has_left_at_once(model, start, name):
     assert runs.ok.all()
 
 
+def test_a_redundant_loop_that_starts_on_its_bound_leaves_at_once():
+    """Three equal cranks carry a coupler: one is redundant, and beside the start not even closed."""
+
+    def at(body, x):
+        return {"body": body, "position": [x, 0, 0]}
+
+    hinge = {"type": "revolute", "axis": [0, 0, 1]}
+    bodies = [{"name": name, "mass": 1, "com": [0.2, 0.02, 0], "inertia": [0.1, 0.1, 0.1]} for name in "abcd"]
+    joints = [{"name": n, **hinge, "parent": at("ground", x), "child": n} for n, x in (("a", 0), ("b", 0.5), ("c", 1))]
+    joints.append({"name": "d", **hinge, "parent": at("a", 0.4), "child": "d"})
+    joints += [
+        {"name": f"pin_{n}", "type": "coincident", "parent": at("d", x), "child": at(n, 0.4)}
+        for n, x in (("b", 0.5), ("c", 1))
+    ]
+    initial = {"a": -0.5, "b": -0.5, "c": -0.5, "d": 0.5, "a_dot": 0.4}
+    model = pendula.Model(name="cranks", gravity=[0, -9.81], bodies=bodies, joints=joints, initial=initial)
+    runs = pendula.simulate_many(model, 0.4, {"a_dot": [0.4, -0.4]}, within={"a": (None, -0.5)}, workers=1)
+    assert runs.outcome[0] is Outcome.EVENT
+    assert runs.end_t[0] == 0.0
+    assert runs.end_t[1] > 0.05
+
+
 def test_an_equilibrium_on_its_bound_never_leaves(pendulum, double):
     runs = pendula.simulate_many(pendulum, 2.0, {"theta": [np.pi, -np.pi]}, within={"theta": HALF})
     assert runs.outcome == (Outcome.FINISHED, Outcome.FINISHED)

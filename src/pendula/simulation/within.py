@@ -8,6 +8,7 @@ push it across.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,8 +136,9 @@ def _ahead(system: System, q: Array, v: Array, t: float, row: Array) -> Array:
         moved = system.rates(at, speeds, times, parameters=row)
         return np.concatenate([moved, system.accelerations(at, speeds, times, parameters=row)], axis=1)
 
-    first = rate(start, begun)
-    aside = rate(np.concatenate([q + 0.5 * np.cos(np.arange(nq)), v], axis=1), begun)  # where it is in no equilibrium
+    first = aside = rate(start, begun)
+    with suppress(PendulaError):  # aside, redundant loops may not close
+        aside = rate(np.concatenate([q + 0.5 * np.cos(np.arange(nq)), v], axis=1), begun)  # in no equilibrium
     sizes = np.abs(np.concatenate([first[:, nq:], aside[:, nq:], v**2], axis=1))
     size = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=1, initial=0.0)[:, None]
     ahead = AHEAD / np.sqrt(np.where(size > 0.0, size, 1.0))
