@@ -33,8 +33,8 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "stepper": ("dop853", "rk45", "radau", "rk4", "taylor"),
     "constraints": ("projection", "baumgarte", "none"),
     "carry": (
-        "fresh", "pickled system", "pickled run", "npz", "csv", "json", "nc", "model file", "continued", "stopped twice",
-        "backwards", "again", "ensemble", "bounds", "converted", "study", "process",
+        "fresh", "pickled system", "pickled run", "npz", "csv", "json", "nc", "continued", "backwards",
+        "again", "ensemble", "bounds", "converted", "study", "process",
     ),
     "question": (
         "accelerations", "energy", "momentum", "reactions", "motor forces", "trim", "equilibria", "linear model",

@@ -12,7 +12,7 @@ from typing import Any
 from tests.crossings.carry import runs
 from tests.crossings.carry.bounds import bounds
 from tests.crossings.carry.converted import converted
-from tests.crossings.carry.parts import continued, stopped_twice
+from tests.crossings.carry.parts import continued
 from tests.crossings.carry.runs import Carried
 from tests.crossings.case import Case
 
@@ -21,9 +21,7 @@ CARRIES: dict[str, Callable[[Case], Any]] = {
     "pickled system": runs.pickled_system,
     "pickled run": runs.pickled_run,
     **{ending: runs.saved(ending) for ending in ("npz", "csv", "json", "nc")},
-    "model file": runs.model_file,
     "continued": continued,
-    "stopped twice": stopped_twice,
     "backwards": runs.backwards,
     "again": runs.again,
     "ensemble": runs.ensemble,

@@ -77,20 +77,12 @@ def saved(ending: str) -> Callable[[Case], Any]:
             case.fresh.save(path)
             run, there = pendula.load_run(path), pendula.load_run(path, system=case.system)
         same_states(case, f"run.{ending}", run, case.fresh)
+        if run.system.model.as_written != case.fresh.system.model.as_written:
+            raise Wrong(f"run.{ending} has another model")
         _same_forces(case, f"run.{ending} with the system at hand", run.system, there.system)
         return run
 
     return carry
-
-
-def model_file(case: Case) -> Any:
-    """The system of the model as a file has it."""
-    text = pendula.dumps(case.model)
-    run = case.simulated(case.compiled(pendula.loads(text)))
-    same_states(case, "model file", run, case.fresh)
-    if pendula.dumps(run.system.model.as_written) != pendula.dumps(case.fresh.system.model.as_written):
-        raise Wrong("a model that was read from a file is written as another one")
-    return run
 
 
 def backwards(case: Case) -> Any:

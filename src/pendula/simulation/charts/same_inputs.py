@@ -55,7 +55,7 @@ def _replaced(before: Layout, after: Layout) -> set[str]:
     return found
 
 
-def _refuse_names(name: str, law: object, gone: set[str]) -> None:
+def _refuse_names(name: str, law: float | str, gone: set[str]) -> None:
     """Raises NotSupported if a law uses replaced coordinates or speeds."""
     if used := sorted(parse(law).names & gone):
         raise NotSupported(TWIN_OF_EXPRESSION, owner=f'the input "{name}"', name=used[0])
