@@ -9,7 +9,7 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 
 from pendula.arguments import read_table
-from pendula.errors import NotSupported, SingularPose, UsageError
+from pendula.errors import SingularPose, UsageError
 from pendula.model.joints.orientation import Axes
 from pendula.model.model import Model
 from pendula.simulation.charts.same_inputs import with_inputs_of
@@ -19,8 +19,7 @@ from pendula.system.build import compile_alike
 from pendula.system.entry import system_of
 from pendula.system.layout import Array, Layout, State
 from pendula.system.orientation.conversion import Converted, convert_rows, layout_in
-from pendula.system.orientation.twins import charts_asked, model_in_charts
-from pendula.system.refusals import TWIN_OF_MOTION
+from pendula.system.orientation.twins import charts_asked, model_in_charts, refuse_prescribed
 from pendula.system.system import System
 from pendula.words import some
 
@@ -136,9 +135,7 @@ def _run(
     else:
         joints = {x.joint: (x.chart, x.axes) for x in before.orientations}
         if not joints:
-            for joint in run.system.model.tree:
-                if joint.attitude() is not None:
-                    raise NotSupported(TWIN_OF_MOTION, joint=joint.name)
+            refuse_prescribed(run.system.model)
             raise UsageError("the run has no orientation to convert")
         system = compile_alike(run.system, model_in_charts(run.system, charts_asked(joints, to, speeds)))
     system = with_inputs_of(run, system)

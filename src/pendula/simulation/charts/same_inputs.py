@@ -9,7 +9,7 @@ from pendula.simulation.inputs.feed import RunInputs
 from pendula.simulation.inputs.given import with_inputs
 from pendula.simulation.trajectory import Trajectory
 from pendula.system.layout import Layout
-from pendula.system.refusals import TWIN_OF_EXPRESSION
+from pendula.system.orientation.twins import refuse_use
 from pendula.system.system import System
 
 
@@ -29,7 +29,7 @@ def with_inputs_of(run: Trajectory, system: System) -> System:
         if name in own and (value != own[name] or name in getattr(system.inputs, "names", ()))
     }
     for name, value in other.items():
-        _refuse_names(name, value, gone)
+        refuse_use(f'the input "{name}"', parse(value).names, gone)
     if other and system is not run.system:
         system = with_inputs(system, other)[0]
     if not isinstance(here, RunInputs):
@@ -38,7 +38,7 @@ def with_inputs_of(run: Trajectory, system: System) -> System:
         if law.function is not None and gone:
             raise NotSupported(refusals.CONVERTED_FUNCTION, name=law.names[0])
         for name, text in zip(law.names, law.texts, strict=False):
-            _refuse_names(name, text, gone)
+            refuse_use(f'the input "{name}"', parse(text).names, gone)
     return here.handed_on(system)
 
 
@@ -53,9 +53,3 @@ def _replaced(before: Layout, after: Layout) -> set[str]:
         if other.axes != x.axes or (x.axes == "rates" and other.chart != x.chart):
             found |= {*before.speeds[x.v]}
     return found
-
-
-def _refuse_names(name: str, law: float | str, gone: set[str]) -> None:
-    """Raises NotSupported if a law uses replaced coordinates or speeds."""
-    if used := sorted(parse(law).names & gone):
-        raise NotSupported(TWIN_OF_EXPRESSION, owner=f'the input "{name}"', name=used[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from typing import assert_never
 
@@ -93,8 +93,20 @@ def _refuse_names(model: Model, replaced: set[str]) -> None:
     inputs = [(f'the input "{name}"', value) for name, value in model.inputs.items()]
     for owner, part in (*couplings, *forces, *inputs):
         for found in expressions(part):
-            if used := sorted(found.expression.names & replaced):
-                raise NotSupported(refusals.TWIN_OF_EXPRESSION, owner=owner, name=used[0])
+            refuse_use(owner, found.expression.names, replaced)
+
+
+def refuse_use(owner: str, names: Collection[str], replaced: set[str]) -> None:
+    """Raises NotSupported if what belongs to an owner names replaced coordinates or speeds."""
+    if used := sorted(replaced.intersection(names)):
+        raise NotSupported(refusals.TWIN_OF_EXPRESSION, owner=owner, name=used[0])
+
+
+def refuse_prescribed(model: Model) -> None:
+    """Raises NotSupported if a joint has an orientation, which is prescribed in part."""
+    for joint in model.tree:
+        if joint.attitude() is not None:
+            raise NotSupported(refusals.TWIN_OF_MOTION, joint=joint.name)
 
 
 def _refuse_rotors(joint: TreeJoint, replaced: bool) -> None:
