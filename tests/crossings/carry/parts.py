@@ -40,7 +40,9 @@ def continued(case: Case) -> Any:
     ))  # fmt: skip
     run = _part(case, ends[1], _to_the_end(case, run))
     run = _to_the_end(case, run)
-    if not run.outcome.ok or run.outcome.name == "EVENT":
+    if not run.outcome.ok:
+        raise Unsuitable(f"{run.outcome}: {run.detail}")
+    if run.outcome.name == "EVENT":
         raise Wrong(f"continued: the run, continued again, does not reach its end: {run.outcome}, at t = {run.t[-1]}")
     states = case.states_of(case.fresh)
     angle = np.array([RATE * t + (state[name] if name else 0.0) for t, state in zip(case.fresh.t, states, strict=True)])
