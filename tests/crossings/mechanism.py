@@ -408,6 +408,8 @@ class Builder:
         push = self.push()
         if self.row["question"] == "multipliers":
             self.damped()
+        elif self.row["question"] in AT_REST and self.chance(0.8):  # else what slides may find no rest
+            self.forces.append({"type": "spring", "joint": "slide", "stiffness": 30, "length": 0.1})
         if self.row["drive"] == "moving ground":
             place = next(j for j in self.joints if j["name"] == "shoulder")["parent"]["position"]
             place[0] = f"{place[0]} + 0.1*sin(3*t)"

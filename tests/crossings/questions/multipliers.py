@@ -9,23 +9,14 @@ import numpy as np
 from scipy.linalg import expm
 
 import pendula
-from pendula.errors import ComputationError, NoConvergence, NotSupported, UsageError
+from pendula.errors import ComputationError, NoConvergence, UsageError
 from tests.crossings.carry import Carried
 from tests.crossings.case import Case, Unsuitable, Wrong
 from tests.crossings.mechanism import Array
 from tests.crossings.oracle import Mechanism, Moment
-from tests.crossings.oracle.texts import names_in
-from tests.crossings.questions.rest import (
-    STARTS,
-    a_place,
-    as_it_is,
-    at_rest,
-    coordinates,
-    depends_on_time,
-    held,
-    small_motion,
-)
+from tests.crossings.questions.rest import as_it_is, at_rest, depends_on_time, held, small_motion
 from tests.crossings.questions.states import compare, displaced, slopes_of_rows
+from tests.crossings.questions.still import settled
 
 SPAN = 0.3
 """of time, by which the motion of a state of rest repeats like by any other"""
@@ -39,10 +30,15 @@ def multipliers(case: Case, carried: Carried) -> None:
     if depends_on_time(as_it_is(case), carried.moments[0].q) or not constant(case):
         return of_a_motion(case, carried)
     rest, p = as_it_is(case), carried.run.parameters
-    place = a_place(pendula.find_equilibria(carried.system, starts=STARTS, parameters=p))
-    x = rest.moment(coordinates(carried, place.state))
+    q = settled(rest, carried.moments[0].q)
+    x = rest.moment(q)
     at_rest(rest, x)
-    found = pendula.driven.floquet(carried.system, SPAN, at=place, parameters=p)
+    try:
+        found = pendula.driven.floquet(carried.system, SPAN, at=q, parameters=p)
+    except UsageError as error:
+        if "is not periodic" not in str(error):
+            raise
+        raise Wrong(f"at {q} all accelerations are zero, but: {error}") from None
     chosen = found.names[len(found.names) // 2 :]
     small = small_motion(rest, x, tuple(chosen), by_input=())
     solved = np.linalg.solve(small.M, np.hstack([-small.K, -small.C]))
@@ -72,18 +68,11 @@ def of_a_motion(case: Case, carried: Carried) -> None:
     if not (case.given.is_law and case.beside.is_law):
         pendula.driven.floquet(system, at=dict(carried.moments[0].q), parameters=p)
         raise Wrong("the input is one that only the run knows, and multipliers are claimed")
-    rest, data = held(case)
-    if case.row["input"] in ("number", "feedback", "none"):
-        own = {n: 0.3 if names_in(x) & {"t"} else x for n, x in case.inputs.items()}
-        data = {**data, "inputs": {**data.get("inputs", {}), **own}}
+    rest, _ = held(case)
     try:
-        place = a_place(pendula.find_equilibria(pendula.Model(**data), starts=STARTS, parameters=dict(case.parameters)))
-    except (NotSupported, UsageError) as error:  # loads of time: from where it is
-        if isinstance(error, NotSupported) and "depend on time" not in str(error):
-            raise
-        place = None
-    start = coordinates_of(place) if place is not None else carried.moments[0].q
-    start = {name: value for name, value in start.items() if name in carried.moments[0].q}
+        start = settled(rest, carried.moments[0].q)
+    except Unsuitable:  # from where it is
+        start = dict(carried.moments[0].q)
     try:
         found = pendula.driven.floquet(system, at=start, parameters=p, close=True, tol=1e-10, max_steps=1500)
     except (NoConvergence, ComputationError) as error:
@@ -102,11 +91,6 @@ def of_a_motion(case: Case, carried: Carried) -> None:
 def data_of(case: Case) -> list[dict[str, Any]]:
     joints: list[dict[str, Any]] = case.drawn.data["joints"]
     return joints
-
-
-def coordinates_of(place: Any) -> dict[str, float]:
-    """Coordinates of an equilibrium by name."""
-    return dict(zip(place.layout.coordinates, map(float, place.q), strict=True))
 
 
 def beside_runs(case: Case, carried: Carried, found: Any) -> None:

@@ -19,6 +19,7 @@ from tests.crossings.case import Case, Unsuitable, Wrong
 from tests.crossings.mechanism import Array
 from tests.crossings.oracle import Mechanism, Moment
 from tests.crossings.questions.states import compare, displaced, slopes_of_rows
+from tests.crossings.questions.still import settled
 
 STARTS = 3
 """of a search: its equilibria are asked for, not whether it finds all"""
@@ -241,21 +242,18 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
     given: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs else {}
     try:
         if moving:
-            rest, data = held(case)
-            laws = {name: x for name, x in case.inputs.items() if name not in rest.inputs}
-            if laws:
-                data = {**data, "inputs": {**data["inputs"], **laws}}
-            still = pendula.compile_system(pendula.Model(**data))
-            place = a_place(pendula.find_equilibria(still, starts=STARTS, parameters=p, **given))
-            named = dict(zip(still.layout.coordinates, map(float, place.q), strict=True))
-            linear = pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p, **given)
-            never_alone(case, lambda: pendula.linear.linearize_motions(system, named, hold=0.0, parameters=p))
-            q = named
+            rest, _ = held(case)
+            q = a_place(rest, carried)
+            linear = pendula.linear.linearize_motions(system, q, hold=0.0, parameters=p, **given)
+            never_alone(case, lambda: pendula.linear.linearize_motions(system, q, hold=0.0, parameters=p))
         else:
-            place = a_place(pendula.find_equilibria(system, starts=STARTS, parameters=p, **given))
-            linear = pendula.linearize(system, place)
-            q = coordinates(carried, place.state)
+            q = a_place(rest, carried)
+            linear = pendula.linearize(system, q, parameters=p, **given)
             never_alone(case, lambda: pendula.linearize(system, q, parameters=p))
+    except NotAnEquilibrium as error:
+        if depends_on_time(rest, q):
+            return None
+        raise Wrong(f"at {q} all accelerations are zero, but: {error}") from None
     except (NotSupported, UsageError) as error:
         says_so(case, carried, error)
         return None
@@ -268,11 +266,10 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
     return linear, small, shared
 
 
-def a_place(found: Any) -> Any:
-    for one in found:
-        if not one.singular and not one.steady and one.condition < 1e4:
-            return one
-    raise Unsuitable("no equilibrium was found")
+def a_place(rest: Rest, carried: Carried) -> dict[str, float]:
+    """Where to ask for small motion: a state of rest, or any if there is none because forces depend on time."""
+    q = carried.moments[0].q
+    return dict(q) if depends_on_time(rest, q) else settled(rest, q)
 
 
 def linear_model(case: Case, carried: Carried) -> None:
