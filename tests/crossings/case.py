@@ -155,6 +155,14 @@ class Case:
             found[f"cos(25*{name} + 12*t) = 0"] = (name, 25.0, 12.0, 0.0)
         return found
 
+    @cached_property
+    def rubbing(self) -> str:
+        """The speed that dry friction opposes; empty if there is none."""
+        if self.row["load"] != "dry friction":
+            return ""
+        value = next(str(force["value"]) for force in self.drawn.data["forces"] if "sign(" in str(force.get("value")))
+        return value.partition("sign(")[2].removesuffix(")")
+
     @property
     def tolerance(self) -> float:
         """How near motions must be to each other: by the tolerance of their steps."""
@@ -170,6 +178,8 @@ class Case:
         )
         if not run.outcome.ok or len(run.t) != stretch.times.size:
             raise Unsuitable(f"{run.outcome}: {run.detail}")
+        if self.rubbing and np.ptp(np.sign(run[self.rubbing])) > 0:
+            raise Unsuitable("dry friction changes its side")
         return run
 
     @cached_property

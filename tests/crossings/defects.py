@@ -377,8 +377,8 @@ F = (
         "a closed loop that sticks to a jump of a force used up all its steps: the guard was lost on the way",
         (("simulation/loops/passage.py", "        if self.guard is not None and (last :=",
           "        if False and self.guard is not None and (last :="),),
-        ({"closure": "loop", "load": "kink"}, {"closure": "loop", "orientation": "zyz"}),
-        "no load jumps with a speed: friction is viscous, and sign(...) is not drawn, because such runs stop",
+        ({"closure": "loop", "load": "dry friction"}, {"closure": "redundant loop", "load": "dry friction"},
+         {"closure": "loop in space", "load": "dry friction"}),
     ),
 )  # fmt: skip
 

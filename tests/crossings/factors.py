@@ -18,7 +18,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "drive": ("none", "one", "several", "several in one loop", "angle", "moving ground", "turning", "held"),
     "load": (
         "gravity", "spring", "torsion spring", "damper", "friction", "armature", "force in text", "force of time",
-        "force of a coordinate", "kink", "joint limit", "force at a body",
+        "force of a coordinate", "kink", "dry friction", "joint limit", "force at a body",
     ),
     "input": (
         "none", "number", "text of time", "feedback", "held series", "linear series", "cubic series", "function",
@@ -84,6 +84,10 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
     (
         {"constants": ("none",), "question": ("sensitivities",)},
         "there is no parameter whose influence could be asked for",
+    ),
+    (
+        {"load": ("dry friction",), "question": ("linear model", "modes", "multipliers")},
+        "at rest, and where a periodic motion turns back, dry friction jumps: there are no small motions",
     ),
     (
         {"orientation": (*FLAT, "universal"), "carry": ("converted",)},

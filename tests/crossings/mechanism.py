@@ -186,7 +186,9 @@ class Builder:
     def _led(self) -> str:
         """The joint that one motion leads where there is a planar loop."""
         return (
-            "crank" if self.row["load"] in ("spring", "friction", "gravity", "armature", "kink", "damper") else "hinge"
+            "crank"
+            if self.row["load"] in ("spring", "friction", "gravity", "armature", "kink", "dry friction", "damper")
+            else "hinge"
         )
 
     # -- closures
@@ -308,6 +310,7 @@ class Builder:
         still = self.row["question"] in AT_REST
         third = 0 if self.flat else f"{'0.6' if still else 'cos(t)'} + 0.2*{q}"
         along = "slide" if "slide" in self.free else (q if q in self.free else "")
+        rubbed, rubbing = self.rubbed()
         over = self.pick([n for n in ("slide", "hinge") if n in self.free] or ["hinge"])
         limit = {"slide": 0.24, "hinge": 0.44}[over]
         choices: dict[str, list[Any]] = {
@@ -332,6 +335,7 @@ class Builder:
                 {"type": "generalized", "coordinate": along or self.a_speed,
                  "value": f"0.3*abs({v} + 0.1) + (2*{q} if {q} < 0.3 else 0.6 + 0.5*({q} - 0.3))"}
             ],
+            "dry friction": [{"type": "generalized", "coordinate": rubbed, "value": f"-c*sign({rubbing})"}],
             "joint limit": [
                 {"type": "joint-limit", "joint": over, "upper": limit, "stiffness": 60, "dissipation": 0.4}
             ],
@@ -349,6 +353,20 @@ class Builder:
                 elif one["name"] == "shoulder" and self.row["drive"] != "angle" and on_hinge == "hinge":
                     turns = len(self.shoulder) if self.row["speeds"] == "rates" else 0
                     one["armature"] = [0.05, 0.03, 0.04][:turns] if turns else [0.05] * 3
+
+    def rubbed(self) -> tuple[str, str]:
+        """A coordinate, or a speed of the shoulder, that moves fast at the start, and its rate: friction opposes it."""
+        if self.row["load"] != "dry friction":
+            return "", ""
+        names = [name for name in ("slide", "hinge", *self.free) if name in self.free]
+        if self.initial.get("crank", -1.0) > 0:  # it does not hang, so that it falls
+            names.insert(0, "crank")
+        name = names[0] if names else self.shoulder[0]
+        rate = self.free.get(name, f"{name}_dot") if names else name
+        if (name, self.row["closure"]) != ("hinge", "coupling"):  # the tail goes with that
+            way = -1.0 if name == "crank" else float(np.sign(self.initial[rate]))
+            self.initial[rate] = round(way * (2.5 + abs(self.initial[rate])), 3)
+        return name, rate
 
     @property
     def a_speed(self) -> str:

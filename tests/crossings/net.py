@@ -14,6 +14,7 @@ from tests.crossings.array import Rules, complete, covering
 from tests.crossings.carry import carried
 from tests.crossings.case import Case, Unsuitable, Wrong
 from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells_of, matches
+from tests.crossings.sticking import sticks
 
 ATTEMPTS = 8
 """numbers drawn for a row until they suit it"""
@@ -58,6 +59,8 @@ def attempt_row(row: Row, seed: tuple[int, ...]) -> Result:
     try:
         case = Case(row, seed)
         questions.ask(row["question"])(case, carried(case))
+        if row["load"] == "dry friction":
+            sticks(case)
     except NotSupported as error:
         return Result(row, seed, "refused", error.refusal.id)
     except Unsuitable as error:

@@ -126,6 +126,16 @@ def test_a_closed_loop_that_sticks_to_a_jump_of_a_force_says_so() -> None:
     assert run.steps + run.rejected < 3000
 
 
+def test_the_rate_of_stabilization_is_that_of_the_motion_before_it_sticks() -> None:
+    """The trial run sticks, and most of its steps are tiny."""
+    model = _rod("-20*sign(theta_dot)")
+    settings = {"initial_state": {"theta": 2.0, "theta_dot": 1.0}, "max_steps": 20_000}
+    run = pendula.simulate(pendula.compile_system(model, "maximal"), 1.0, constraints="baumgarte", **settings)
+    assert run.outcome is Outcome.STICKS
+    right = pendula.simulate(model, 1.0, **settings)
+    assert run.t[-1] == pytest.approx(right.t[-1], abs=1e-5)
+
+
 def test_crossing_a_jump_again_and_again_is_not_sticking() -> None:
     run = pendula.simulate(_rod("-0.5*sign(theta)"), 100.0, initial_state={"theta": 2.0})
     assert run.outcome is Outcome.FINISHED
