@@ -202,7 +202,8 @@ class Builder:
             self.bodies.append(self.solid("tail", 0.5, self.vector(0.3)))
             tail = {"name": "tail", "type": "revolute", "axis": self.axis(), "child": {"body": "tail"}}
             tail["parent"] = {"body": "arm", "position": self.vector(0.3)}
-            self._place(tail, "tail", 0.0 if kind == "coupling" else 0.3)
+            # beyond half a turn, where an angle and one of the same pose differ
+            self._place(tail, "tail", 3.4 if kind == "coupling" else 0.3)
         if kind == "coupling":
             at, rate = self.started.get("hinge", (0.4, 0.0))
             rest = float(0.7 * at + 0.1 * np.sin(at)) - self.initial["tail"]
