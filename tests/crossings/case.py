@@ -18,6 +18,7 @@ from tests.crossings.constants import changed
 from tests.crossings.factors import FLAT, Row
 from tests.crossings.inputs import EVERY, Given, State, given_beside, given_input
 from tests.crossings.mechanism import Array, Builder, Drawn
+from tests.crossings.starts import Starter
 
 DURATION = 0.4
 BLOCK = 0.05
@@ -67,6 +68,7 @@ class Case:
         rng: its generator: the same numbers for the same seed, row and attempt.
         drawn: the mechanism as data.
         own: the oracle's reading of the data.
+        start: where its run starts.
         given: what acts on it: the input F.
         beside: the input G.
         parameters: changed parameters of the run.
@@ -79,6 +81,8 @@ class Case:
         self.drawn: Drawn = Builder(row, self.rng).drawn()
         self.parameters = changed(row, self.rng)
         self.own = oracle.Mechanism(self.drawn.data, self.parameters)
+        begins = np.random.default_rng([*seed, 4712])
+        self.start = Starter(row, self.drawn, self.own, begins).drawn_start()
         self.given: Given = given_input(row, *self._law_names(), self.rng)
         self.beside: Given = given_beside(row, self.rng)
 
@@ -138,6 +142,8 @@ class Case:
             found["inputs"] = self.inputs
         if self.parameters:
             found["parameters"] = self.parameters
+        if self.start.state is not None:
+            found["initial_state"] = self.start.state
         if self.row["question"] == "events":
             found["events"] = list(self.events)
         return found
@@ -145,7 +151,7 @@ class Case:
     @cached_property
     def events(self) -> dict[str, tuple[str, float, float, float]]:
         """Events of the run by their text: a variable x, and (a, b, c) of ``cos(a x + b t)``, or (0, 0, c) of ``x = c``."""
-        initial, found = self.drawn.data["initial"], {}
+        initial, found = {**self.drawn.data["initial"], **(self.start.state or {})}, {}
         moving = [name for name in ("crank", *self.drawn.free) if name in initial and initial.get(f"{name}_dot")]
         for name in moving[:1]:
             value = round(initial[name] + 0.03 * float(np.sign(initial[f"{name}_dot"])), 6)
@@ -184,8 +190,10 @@ class Case:
 
     @cached_property
     def fresh(self) -> Any:
-        """The run of the row, before anything carried it."""
-        return self.simulated()
+        """The run of the row, before anything carried it; it starts as it should."""
+        run = self.simulated()
+        self.start.check(self, run)
+        return run
 
     # -- what a run says, by name
 

@@ -16,6 +16,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "speeds": ("rates", "body", "parent"),
     "closure": ("tree", "loop", "redundant loop", "coupling", "loop in space"),
     "drive": ("none", "one", "several", "several in one loop", "angle", "moving ground", "turning", "held"),
+    "start": ("given", "rounded", "partial", "contradictory", "whole turn"),
     "load": (
         "gravity", "spring", "torsion spring", "damper", "friction", "armature", "force in text", "force of time",
         "force of a coordinate", "kink", "dry friction", "joint limit", "force at a body",

@@ -138,7 +138,8 @@ class Builder:
             self.free |= {name: f"{name}_dot" for name in values if speeds == "rates"}
             names = [f"{name}_dot" for name in values]
         else:
-            self.initial["shoulder"] = {"axis": [1, self.number(), 2], "angle": self.number(0.8, 2.0)}
+            axis, angle = [1, self.number(), 2], self.number(0.8, 2.0)
+            self.initial["shoulder"] = {"axis": axis, "angle": angle}
             names = ["shoulder_rx_dot", "shoulder_ry_dot", "shoulder_rz_dot"]
             if kind == "rotation vector" and speeds == "rates":
                 self.free |= {name.removesuffix("_dot"): name for name in names}
@@ -146,7 +147,21 @@ class Builder:
             names = [f"shoulder_w{x}" for x in "xyz"]
         self.shoulder = tuple(names)
         self.initial |= {name: self.number(-0.7, 0.7) for name in names}
+        if self.row["start"] == "whole turn" and "shoulder" in self.initial:
+            self._nearly_a_whole_turn(axis)
         self.joints.append(joint)
+
+    def _nearly_a_whole_turn(self, axis: list[float]) -> None:
+        """The shoulder has turned almost once about an axis, or more than once if nothing is singular there."""
+        if self.row["orientation"] == "quaternion":
+            self.initial["shoulder"]["angle"] = self.number(6.0, 7.0)
+            return
+        unit = np.array(axis) / np.linalg.norm(axis)
+        vector = self.number(5.1, 6.2) * unit
+        del self.initial["shoulder"]  # a rotation about an axis has no more than half a turn
+        self.initial |= dict(zip(("shoulder_rx", "shoulder_ry", "shoulder_rz"), vector.round(3).tolist(), strict=True))
+        rates = 0.6 * unit + 0.1 * np.array([self.number() for _ in range(3)])
+        self.initial |= dict(zip(self.shoulder, rates.round(3).tolist(), strict=True))
 
     def _place(self, joint: dict[str, Any], name: str, value: float) -> None:
         """Adds a joint with one coordinate: free from about a value on, or prescribed as the row wants it."""
@@ -432,7 +447,7 @@ class Builder:
         if self.row["drive"] == "moving ground":
             place = next(j for j in self.joints if j["name"] == "shoulder")["parent"]["position"]
             place[0] = f"{place[0]} + 0.1*sin(3*t)"
-            place[1] = f"{place[1]} + 0.05*cos(2*t)"
+            place[1] = f"{place[1]} + 0.05*(cos(2*t) - 1)"
         data: dict[str, Any] = {
             "name": "crossing",
             "gravity": [self.number(-1, 1), "-g", 0] if self.flat else [self.number(-1, 1), self.number(-1, 1), "-g"],

@@ -108,7 +108,8 @@ def start_state(system: System, given: State | Mapping[str, Any] | None, t: floa
         named = {n for n in given if n in state}
         written = named | {*system.model.initial}
     refuse_not_finite(state)
-    found = assemble_holding(system, state, vector, asked, (written, named))
+    by_name = not isinstance(given, State)
+    found = assemble_holding(system, state, vector, asked, (written, named), anywhere=by_name)
     if not found.moved:
         return Start(found.state, early)
     largest = sorted(found.moved.items(), key=lambda item: -abs(item[1]))[:4]

@@ -113,9 +113,8 @@ def _again_later(case: Case, settings: dict[str, Any]) -> None:
     except Unsuitable:
         return
     before = _accelerations(case, case.fresh.system)
-    run = pendula.simulate(
-        case.fresh.system, t_span=(on.first, on.last), samples=on.times, initial_state=end, **settings
-    )
+    settings = {**settings, "initial_state": end}
+    run = pendula.simulate(case.fresh.system, t_span=(on.first, on.last), samples=on.times, **settings)
     same_states(case, "again, from another start", run, right)
     if not np.allclose(_accelerations(case, case.fresh.system), before, rtol=1e-9, atol=1e-9):
         raise Wrong("a run with the system of another changes the inputs of that one")
@@ -182,6 +181,7 @@ def process(case: Case) -> Any:
     """Simulated in another process, which receives the system and returns the run."""
     span = (case.stretch.first, case.stretch.last)
     settings = {**case.settings, "t_span": span, "samples": case.stretch.times}
+    assert case.fresh  # numbers that do not suit end here
     run = pickle.loads(elsewhere(pickle.dumps((case.system, settings))))
     same_states(case, "process", run, case.fresh)
     return run

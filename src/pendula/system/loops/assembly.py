@@ -113,9 +113,12 @@ def assemble(
 
 def assemble_holding(
     system: System, near: State | Mapping[str, Any] | None, parameters: Parameters, keep: Collection[str],
-    prefer: Sequence[Collection[str]],
+    prefer: Sequence[Collection[str]], *, anywhere: bool | None = None,
 ) -> Assembly:  # fmt: skip
-    """:func:`assemble` with several sets of names to hold if possible, tried one after the other."""
+    """:func:`assemble` with several sets of names to hold if possible, tried one after the other.
+
+    ``anywhere``: whether to look for poses all over, if none is found nearby; default: unless ``near`` is a State.
+    """
     vector, joints = parameter_vector(system, parameters), system.in_joints
     own = {*system.layout.coordinates, *system.layout.speeds}
     rotations = {name for name, value in system.model.initial.items() if isinstance(value, Rotation)}
@@ -124,7 +127,8 @@ def assemble_holding(
         joints.layout.position(name)  # raises if there is no such name
     holds = list(dict.fromkeys(frozenset({*keep, *names}) for names in (*prefer, ())))
     state = _near(system, near, vector)
-    close = _assemble if isinstance(near, State) else _assemble_anywhere
+    anywhere = not isinstance(near, State) if anywhere is None else anywhere
+    close = _assemble_anywhere if anywhere else _assemble
     if state.layout is system.layout:
         return close(system, state, vector, holds)
     if not system.model.closures:
@@ -138,13 +142,23 @@ def assemble_holding(
 def _assemble_anywhere(system: System, state: State, parameters: Array, holds: Sequence[frozenset[str]]) -> Assembly:
     """:func:`_assemble`; where it fails, the nearest of the poses that it finds from all over, with the same holds.
 
-    A person gives one angle of a linkage and leaves the others at zero, from where Newton's method may lead nowhere.
+    A person gives one angle of a linkage and leaves the others at zero, from where Newton's method may lead nowhere, or
+    only to poses with another value of that angle.
     """
+    failed: LoopNotClosed | None = None
+    changed: Assembly | None = None
     try:
-        return _assemble(system, state, parameters, holds)
+        changed = _assemble(system, state, parameters, holds)
+        coordinates = {*system.layout.coordinates}
+        least = [names for names in holds if names & coordinates][-1:]
+        if not any(abs(changed.moved.get(name, 0.0)) > ROUNDED for names in least for name in names & coordinates):
+            return changed
+        holds = least
     except LoopNotClosed as error:
         failed = error
     steps, held = typical_steps(system, parameters), _held(system, holds[0])
+    if changed is not None and held.all():
+        return changed
     some, best = np.random.default_rng(0), None
     for _ in range(ELSEWHERE):
         shift = np.where(held, 0.0, np.pi * steps * some.uniform(-1.0, 1.0, len(steps)))
@@ -155,9 +169,12 @@ def _assemble_anywhere(system: System, state: State, parameters: Array, holds: S
         gave_way = any(abs(found.moved.get(name, 0.0)) > ROUNDED for name in holds[0])
         if not gave_way and (best is None or _distance(found) < _distance(best)):
             best = found
-    if best is None:
+    if best is not None:
+        return best
+    if changed is None:
+        assert failed is not None
         raise failed
-    return best
+    return changed
 
 
 def _distance(found: Assembly) -> float:

@@ -135,7 +135,7 @@ def _closed_states(system: System, parameters: Parameters) -> Iterator[State]:
     begin = system.initial_state(parameters)
     start: Pose | None = None
     try:
-        start = look_at(system, assemble(system, begin, parameters=parameters).state, parameters)
+        start = look_at(system, assemble(system, parameters=parameters).state, parameters)  # as a run begins
         yield start.state
     except LoopNotClosed:
         pass
