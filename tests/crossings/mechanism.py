@@ -361,6 +361,8 @@ class Builder:
             ],
         }  # fmt: skip
         self.forces += choices[kind]
+        if "shoulder_rx" in self.initial and self.row["start"] == "whole turn" and self.chance(0.6):
+            self.forces.append({"type": "torque", "body": "arm", "vector": [0, "-0.2*shoulder_rx", 0]})  # it winds up
         if kind == "armature":
             on_hinge = "slide" if self.row["orientation"] == "plane, from ground" else "hinge"
             for one in self.joints:

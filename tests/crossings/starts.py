@@ -96,6 +96,19 @@ class Start:
             now, given = (joint.ball.chart.rotation(np.array([x[n] for n in names])) for x in (here, self.turn))
             if not np.abs(now - given).max() <= EXACT:
                 raise Wrong(f"the shoulder does not start at {self.turn}")
+            if felt(case) and any(abs(here[n] - self.turn[n]) > EXACT for n in names):
+                raise Wrong(f"{self.turn} was given, which forces use, and the run starts at other values of this pose")
+
+
+def felt(case: Any) -> bool:
+    """Whether forces use the rotation vector of the shoulder: its values by name, or its rates."""
+    forces = case.drawn.data["forces"]
+    if "shoulder_r" in str([forces, case.given.inputs if case.given.is_law else ""]):
+        return True
+    if case.row["speeds"] != "rates" or case.row["orientation"] != "rotation vector":
+        return False
+    shoulder = next(joint for joint in case.drawn.data["joints"] if joint["name"] == "shoulder")
+    return "armature" in shoulder or any(f["type"] == "friction" and f["joint"] == "shoulder" for f in forces)
 
 
 class Starter:
@@ -152,13 +165,20 @@ class Starter:
         if self.row["closure"] in ("loop in space", "coupling"):
             moved = list(range(n))
         change = np.linalg.lstsq(G[:, moved], -self.own.gaps(x)[1], rcond=1e-7)[0]
-        return {**q, **v, **{self.own.free[k]: v[self.own.free[k]] + d for k, d in zip(moved, change.tolist(), strict=True)}}
+        return {
+            **q,
+            **v,
+            **{self.own.free[k]: v[self.own.free[k]] + d for k, d in zip(moved, change.tolist(), strict=True)},
+        }
 
     def leave(self, name: str, far: float) -> None:
-        """Leaves a coordinate and its speed out, or has the model give another value."""
+        """Leaves a coordinate and its speed out, or has the model give another value.
+
+        Without a value the coupler lies along the crank, where neither moves the rocker: a dead point.
+        """
         value = self.given.pop(name, 0.0)
         self.given.pop(f"{name}_dot", None)
-        if not self.from_model and self.rng.random() < 0.7:
+        if not self.from_model and name != "coupler" and self.rng.random() < 0.7:
             self.elsewhere[name] = round(value + self.some(0.3, far), 3)
 
     # -- the levels
@@ -183,7 +203,7 @@ class Starter:
         rows = len(self.own.rows(self.own.instant(self._moment())))
         if self.row["closure"] in ("loop", "redundant loop"):
             free = "crank" in self.given and "rocker" in names
-            stay = [names[int(self.rng.integers(len(names)))]] if free else []
+            stay = ["rocker" if self.rng.random() < 0.5 else str(self.rng.choice(names))] if free else []
             rate = self.given.pop("crank_dot", 0.5)
             for name in names:
                 if name not in stay:
@@ -205,7 +225,7 @@ class Starter:
         """Gives other values of as many coordinates as the loop has rows; the shoulder is given as a whole or not."""
         out = [n for n in ("slide", "hinge") if n in names]
         if len(out) < rows:
-            out = [n for n in self.given if n == "shoulder" or n in names and n.startswith("shoulder_")] + out[1:]
+            out = [n for n in self.given if n == "shoulder" or (n in names and n.startswith("shoulder_"))] + out[1:]
         if self.row["carry"] == "study":  # which begins where the model does
             return []
         self.from_model = False
@@ -262,5 +282,9 @@ class Starter:
         for name in ("shoulder", "shoulder_1", "shoulder_3", "crank"):
             if isinstance(self.given.get(name), float) and not (spoken and name == "crank"):
                 self.given[name] = float(self.given[name] + self.rng.choice([-2, 2]) * np.pi)
-        kept = {n: (x, 1e-7) for n, x in self.given.items() if not isinstance(x, dict) and n not in turn and n[-4:] != "_dot"}
+        kept = {
+            n: (x, 1e-7)
+            for n, x in self.given.items()
+            if not isinstance(x, dict) and n not in turn and n[-4:] != "_dot"
+        }
         return Start(kept=kept, turn=turn)

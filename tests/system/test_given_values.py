@@ -345,3 +345,37 @@ def test_a_chain_that_is_pinned_in_the_studio_starts_without_a_word_about_its_an
     tip = run.position("link3", "tip")
     np.testing.assert_allclose(tip, [[1.5, 0, 0]] * 2, atol=1e-9)
     assert not any("contradict" in note for note in run.notes)
+
+
+def three_cranks(**initial: float) -> Model:
+    """A coupler on three parallel cranks: one row too many, and a flat pose towards which Newton's method may lead."""
+
+    def rod(name: str, length: float) -> dict[str, Any]:
+        return {"name": name, "rod": {"mass": 0.4, "length": length, "axis": [1, 0, 0]}}
+
+    def crank(name: str, x: float) -> dict[str, Any]:
+        return {"name": name, "type": "revolute", "parent": {"body": "ground", "position": [x, 0, 0]},
+                "child": {"body": name, "at": "start"}}  # fmt: skip
+
+    def pin(name: str, x: float, body: str) -> dict[str, Any]:
+        return {"name": name, "type": "coincident", "parent": {"body": "coupler", "position": [x, 0, 0]},
+                "child": {"body": body, "at": "end"}}  # fmt: skip
+
+    on_crank = {"parent": {"body": "crank", "at": "end"}, "child": {"body": "coupler", "position": [0, 0, 0]}}
+    return Model(
+        name="three cranks",
+        gravity=[0, -9.81, 0],
+        bodies=[rod("crank", 0.4), rod("rocker", 0.4), rod("third", 0.4),
+                {"name": "coupler", "mass": 0.4, "com": [0.5, 0, 0], "inertia": [0.01, 0.03, 0.03]}],
+        joints=[crank("crank", 0.0), {"name": "coupler", "type": "revolute", **on_crank}, crank("rocker", 1.0),
+                crank("third", 0.5), pin("pin", 1.0, "rocker"), pin("second_pin", 0.5, "third")],
+        initial=initial,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), [("coupler", 1.103), ("rocker", -1.23)])
+def test_a_run_starts_at_a_given_value_from_which_a_search_nearby_leads_elsewhere(name: str, value: float) -> None:
+    run = pendula.simulate(three_cranks(**{name: value}), 0.01)
+    assert run.ok
+    assert run[name][0] == pytest.approx(value, abs=1e-9)
+    assert not any("could not be closed" in note for note in run.notes)

@@ -87,7 +87,9 @@ class Starts:
             state = State(self.t, self.q[run], self.v[run], layout)
             asked = named & {*system.in_joints.layout.speeds}
             try:
-                found = assemble_holding(system, state, vector, asked, (named | self.written, named), anywhere=bool(named))
+                found = assemble_holding(
+                    system, state, vector, asked, (named | self.written, named), anywhere=bool(named)
+                )
             except PendulaError as error:
                 failed[run] = " ".join(str(error).split())
                 continue
