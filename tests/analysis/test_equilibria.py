@@ -429,6 +429,7 @@ def test_members_of_a_family_are_written_with_zeros_where_they_are_free():
     assert hanging.free_directions == ({"j_3_dot": 1.0},)
 
 
+@pytest.mark.slow
 def test_families_that_meet_are_joined():
     """In angles a walk towards a far member may fail although both lie on one curve; there are two, each named twice."""
     slider = {"name": "rod", "rod": {"mass": 0.8, "length": 0.6, "axis": [0.486, -0.428, 0.332], "diameter": 0.1}}
@@ -451,6 +452,7 @@ def test_a_proof_says_which_coordinates_have_no_effect():
     assert "x has no effect, so each equilibrium represents all values of x" in found.reason
 
 
+@pytest.mark.slow
 def test_weightless_linkages_have_a_family_for_every_assembly():
     """The poses of a four-bar whose shortest link turns fully form two closed curves, and all are equilibria."""
     found = find_equilibria(library.four_bar(), parameters={"g": 0.0})
@@ -591,6 +593,7 @@ def test_the_same_seed_gives_the_same_result():
     assert all(np.array_equal(a.q, b.q) for a, b in zip(one, other, strict=True))
 
 
+@pytest.mark.slow
 def test_a_search_without_result_says_what_is_left_even_if_closing_loops_leaves_the_box():
     """A free body with loads: closing its loop moves random poses out of the box that is searched."""
     found = pendula.find_equilibria(random_mechanism(14))

@@ -34,6 +34,7 @@ def test_a_border_at_zero_is_zero():
     assert [one.value for one in found.critical] == [0.0]
 
 
+@pytest.mark.slow
 def test_a_narrow_window_is_proven_with_its_ends() -> None:
     """K = (p - 1)(p - 1.01): unstable between 1 and 1.01, and nowhere else from 0 to 10."""
     found = proven(mass("-(p - 1)*(p - 1.01)*x"), 0, 10)

@@ -104,6 +104,7 @@ NO_SYMMETRY: dict[str, tuple[Spring, ...]] = {
 
 
 @pytest.mark.parametrize("name", slow_too(["one"], ["two", "stiff", "pushing"]))
+@pytest.mark.slow
 def test_springs_that_leave_no_symmetry(name: str) -> None:
     """As many as 2,000 starts of Newton's method find, at the same rotations, each in its enclosure."""
     springs = NO_SYMMETRY[name]

@@ -138,6 +138,7 @@ def spun_top() -> pendula.Model:
     )
 
 
+@pytest.mark.slow
 def test_a_sleeping_top_at_its_boundary() -> None:
     """Roots meet at I3 n = 2 sqrt(I1 m g l). There eigenvalues do not decide, and constant stiffness costs nothing."""
     system = pendula.compile_system(spun_top())

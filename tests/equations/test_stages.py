@@ -203,6 +203,7 @@ def test_every_choice_of_speeds_agrees_with_the_derived_equations(orientation, s
     assert any("cos(a/2)" in note for note in found.notes) == (orientation == "rotation vector")
 
 
+@pytest.mark.slow
 def test_a_wrong_use_of_the_unit_norm_is_caught(monkeypatch):
     honest = recipe.unit_norm
 

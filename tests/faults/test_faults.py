@@ -106,6 +106,7 @@ def test_every_module_that_writes_files_is_among_the_writers(tmp_path, monkeypat
 # -- kills ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_killed_writers_leave_whole_files():
     found = tool("kills", "--kills", 24, "--only", *QUICK)
     assert faults_of(found) == []

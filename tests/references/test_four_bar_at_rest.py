@@ -45,6 +45,7 @@ def inertia(crank: float) -> float:
     return float(lengths @ (move**2).sum(axis=1) + lengths**3 / 12 @ turn**2)
 
 
+@pytest.mark.slow
 def test_without_a_point_a_linkage_is_linearized_at_its_lowest_pose() -> None:
     rest = minimize_scalar(potential, bounds=(0.0, 0.6), method="bounded", options={"xatol": 1e-9}).x
     h = 1e-3

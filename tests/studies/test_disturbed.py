@@ -149,6 +149,7 @@ def test_a_cluster_that_loses_everything_is_given_up(monkeypatch):
         on_losing_client(monkeypatch, [TimeoutError() for _ in range(100)])
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named():
     code = (
         "import pendula, pendula.studies.runners as runners\n"

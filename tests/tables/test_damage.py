@@ -46,6 +46,7 @@ def test_changed_bytes_are_refused_or_change_nothing(run: Any, ending: str, tmp_
     assert _refused(run, path, whole, [(int(at), 0x04) for at in rng.integers(0, len(whole), 25)]) > 3
 
 
+@pytest.mark.slow
 def test_a_changed_directory_or_header_of_an_archive_is_refused_or_changes_nothing(run: Any, tmp_path: Path) -> None:
     """Methods of compression, flags, versions, shapes and types of numbers: readers of archives refuse each otherwise."""
     path = tmp_path / "run.npz"
