@@ -1,6 +1,6 @@
 """Crossings from the command line: whole arrays, single rows, and what is refused.
 
-python -m tests.crossings --seed 3                   all rows of an array; again: goes on where it was stopped
+python -m tests.crossings --seed 3                   all rows of a long array, with triples; again: goes on where it was stopped
 python -m tests.crossings --row 3:17                 one row again, with its model file, shrunk to what matters
 python -m tests.crossings --levels "drive=one,question=energy" --row 3:17    the same numbers with other levels
 python -m tests.crossings --seed 3 --learn           keeps new refusals in refused.json
@@ -20,7 +20,7 @@ import pendula
 from tests.crossings import questions
 from tests.crossings.array import Rules, covering, plainest
 from tests.crossings.case import Case
-from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells
+from tests.crossings.factors import FACTORS, PLAIN, Cell, Row, cells, triples_of
 from tests.crossings.factors import levels as all_levels
 from tests.crossings.known import OPEN, keep, known, ruled_out
 from tests.crossings.net import Net, Refused, Result, attempt_row, others, try_row, walk
@@ -137,6 +137,8 @@ def summary(net: Net, seconds: float) -> str:
     counts = account(net)
     lines = [f"{len(net.results)} rows in {seconds:.0f} s: " + ", ".join(f"{n} {x}" for x, n in rows.most_common())]
     lines += ["cells: " + ", ".join(f"{len(found)} {name}" for name, found in counts.items())]
+    triples = {one for result in net.of("passed") for one in triples_of(result.row)}
+    lines += [f"triples: {len(triples)} answered"]
     lines += [f"  open: {a[0]} {a[1]} x {b[0]} {b[1]}" for a, b in sorted(counts["open"])[:40]]
     return "\n".join(lines)
 
@@ -165,7 +167,7 @@ def one_row(text: str, levels: str) -> int:
         print(f"--row {text}: write SEED:N, such as 3:17", file=sys.stderr)
         return 2
     numbers = tuple(int(part) for part in parts)
-    rows = covering(numbers[0], ruled_out(), without=questions.unavailable())[0]
+    rows = covering(numbers[0], ruled_out(), without=questions.unavailable(), long=True)[0]
     if not 0 <= numbers[1] < len(rows):
         print(f"--row {text}: the array of seed {numbers[0]} has rows 0 to {len(rows) - 1}", file=sys.stderr)
         return 2

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from tests.crossings.factors import FACTORS, FORBIDDEN_PARTS, Cell, Row, cells, cells_of, matches
+from tests.crossings.factors import FACTORS, FORBIDDEN_PARTS, Cell, Row, cells, cells_of, matches, triples, triples_of
 
 TRIES = 12
 """candidates drawn for every row, of which the one with most new cells stays"""
@@ -38,7 +39,7 @@ class Rules:
         return not any(matches(part, row) for part in self.parts)
 
 
-def complete(start: dict[str, str], rules: Rules, rng: np.random.Generator, wanted: set[Cell]) -> dict[str, str] | None:
+def complete(start: dict[str, str], rules: Rules, rng: np.random.Generator, wanted: set[Any]) -> dict[str, str] | None:
     """A row with the given levels, whose others are chosen for as many wanted cells as can be; None if there is none."""
     row = dict(start)
     if not all(rules.allow({f: x for f, x in row.items() if f != factor}, factor, row[factor]) for factor in row):
@@ -49,7 +50,7 @@ def complete(start: dict[str, str], rules: Rules, rng: np.random.Generator, want
 
 
 def _filled(
-    row: dict[str, str], rest: Sequence[str], rules: Rules, rng: np.random.Generator, wanted: set[Cell]
+    row: dict[str, str], rest: Sequence[str], rules: Rules, rng: np.random.Generator, wanted: set[Any]
 ) -> dict[str, str] | None:
     if not rest:
         return row
@@ -73,7 +74,7 @@ def _cell(f: str, x: str, g: str, y: str) -> Cell:
 
 
 def covering(
-    seed: int, refused: Iterable[dict[str, str]] = (), *, without: Iterable[tuple[str, str]] = ()
+    seed: int, refused: Iterable[dict[str, str]] = (), *, without: Iterable[tuple[str, str]] = (), long: bool = False
 ) -> tuple[list[Row], set[Cell]]:
     """Rows that contain every cell which some allowed row has, and the cells that none has.
 
@@ -81,28 +82,35 @@ def covering(
         seed: which array; every seed draws another one.
         refused: parts of rows that are known to be refused, never drawn.
         without: levels to leave out.
+        long: with rows for the triples as well, after the others.
     """
     rng = np.random.default_rng([seed, 71])
     rules = Rules([*refused, *({f: x} for f, x in without)])
-    wanted = set(cells())
+    rows, impossible = _covering(set(cells()), cells_of, rules, rng, TRIES)
+    if long:
+        left = set(triples()) - {one for row in rows for one in triples_of(row)}
+        rows += _covering(left, triples_of, rules, rng, 1)[0]
+    return rows, impossible
+
+
+def _covering(
+    wanted: set[Any], parts_of: Callable[[Row], list[Any]], rules: Rules, rng: np.random.Generator, tries: int
+) -> tuple[list[Row], set[Any]]:
+    """Rows that contain all wanted parts of rows, and those that no allowed row has."""
     rows: list[Row] = []
-    impossible: set[Cell] = set()
+    impossible: set[Any] = set()
     while wanted:
-        first = _sorted(wanted)[int(rng.integers(len(wanted)))]
-        found = [complete(dict(first), rules, rng, wanted) for _ in range(TRIES)]
+        first = sorted(wanted)[int(rng.integers(len(wanted)))]
+        found = [complete(dict(first), rules, rng, wanted) for _ in range(tries)]
         candidates = [row for row in found if row is not None]
         if not candidates:
             wanted.discard(first)
             impossible.add(first)
             continue
-        best = max(candidates, key=lambda row: len(wanted.intersection(cells_of(row))))
+        best = max(candidates, key=lambda row: len(wanted.intersection(parts_of(row))))
         rows.append({factor: best[factor] for factor in FACTORS})
-        wanted.difference_update(cells_of(best))
+        wanted.difference_update(parts_of(best))
     return rows, impossible
-
-
-def _sorted(found: set[Cell]) -> list[Cell]:
-    return sorted(found)
 
 
 def plainest(levels: dict[str, str]) -> Row | None:

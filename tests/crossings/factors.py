@@ -47,6 +47,9 @@ FACTORS: dict[str, tuple[str, ...]] = {
 AT_REST = ("trim", "equilibria", "linear model", "modes")
 """Questions about states of rest: laws in text do not name the time there, unless it is their level."""
 
+TRIPLES = (("orientation", "closure", "question"),)
+"""factors of which the long arrays have three levels together as well"""
+
 Row = Mapping[str, str]
 """one level of every factor"""
 
@@ -117,6 +120,20 @@ def cells() -> list[Cell]:
 def cells_of(row: Row) -> list[Cell]:
     """The pairs that a row has."""
     return list(combinations(((factor, row[factor]) for factor in FACTORS), 2))
+
+
+def triples() -> list[tuple[Level, ...]]:
+    """All levels of three factors that stand in :data:`TRIPLES`, forbidden ones as well."""
+    return [
+        tuple(zip(factors, chosen, strict=True))
+        for factors in TRIPLES
+        for chosen in product(*(FACTORS[f] for f in factors))
+    ]
+
+
+def triples_of(row: Row) -> list[tuple[Level, ...]]:
+    """The triples that a row has."""
+    return [tuple((factor, row[factor]) for factor in factors) for factors in TRIPLES]
 
 
 def matches(part: Mapping[str, str], row: Row) -> bool:

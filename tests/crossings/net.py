@@ -163,14 +163,14 @@ def walk(
     done: Mapping[tuple[object, ...], Result] | None = None,
     never: Sequence[dict[str, str]] = (),
 ) -> Iterator[Net]:
-    """Asks all rows of a covering array; a row that is refused is drawn again without what refuses it.
+    """Asks all rows of a long covering array; a row that is refused is drawn again without what refuses it.
 
     Yields the net after every row, so that a caller can stop or save what is there. Rows that an earlier sitting asked
     are taken from ``done``, by their levels and numbers.
     """
     net = Net(list(refused))
     parts = [*(one.part for one in net.refused), *never]
-    rows, net.impossible = covering(seed, parts, without=without)
+    rows, net.impossible = covering(seed, parts, without=without, long=True)
     yield net
     for n, row in enumerate(rows):
         waiting: list[tuple[Row, tuple[int, ...]]] = [(row, (seed, n))]
