@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import pendula
 from pendula.analysis.equilibria.equilibrium import equilibrium_at
@@ -71,3 +72,30 @@ def test_steady_spin_at_the_pole_agrees_with_the_quaternion() -> None:
     spin = {"pivot_wz": 60.0}
     expected, found = (pendula.linear.spectrum(s, spin).values for s in (plain, angles))
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(expected), atol=1e-9)
+
+
+def test_equilibria_by_rotation_vectors_are_listed_once() -> None:
+    """Friction belongs to the speeds, so that they are searched in these coordinates; two vectors name each pose."""
+    body = {
+        "name": "b",
+        "mass": 1,
+        "com": [0.3, 0.2, 0.1],
+        "inertia": [0.1, 0.2, 0.3],
+        "points": {"tip": [0, 0.4, 0.1]},
+    }
+    ball = {"name": "ball", "type": "spherical", "orientation": "rotation vector", "speeds": "parent"}
+    spring = {"type": "spring", "stiffness": 5, "length": 0.2}
+    ends = {"from": {"body": "ground", "position": [1, 0.3, 0.2]}, "to": {"body": "b", "at": "tip"}}
+    model = pendula.Model(
+        name="hung",
+        gravity=[0, 0, -9.81],
+        bodies=[body],
+        joints=[{**ball, "parent": "ground", "child": "b"}],
+        forces=[{**spring, **ends}, {"type": "friction", "joint": "ball", "coefficient": 0.1}],
+    )
+    found = pendula.find_equilibria(model, starts=12)
+    assert len(found) >= 2
+    vectors = np.array([one.q for one in found])
+    turns = [Rotation.from_rotvec(q).as_matrix() for q in vectors]
+    assert all(np.abs(a - b).max() > 1e-6 for k, a in enumerate(turns) for b in turns[:k])
+    assert np.linalg.norm(vectors, axis=1).max() <= np.pi + 1e-9

@@ -130,30 +130,45 @@ def depends_on_time(rest: Rest, q: Mapping[str, float]) -> bool:
     return bool(np.abs(np.array(values) - values[0]).max() > 1e-7 * (1 + np.abs(values).max()))
 
 
-def says_so(case: Case, carried: Carried, error: PendulaError) -> None:
+def says_so(rest: Rest, carried: Carried, error: PendulaError) -> None:
     """Accepts that there is no rest because forces depend on time, if the oracle says so as well."""
     if "depend on time" not in str(error) and "depends on time" not in str(error):
         raise error
-    if not depends_on_time(as_it_is(case), carried.moments[0].q):
+    if not depends_on_time(rest, carried.moments[0].q):
         raise Wrong(f"nothing depends on time, but: {error}")
 
 
 def equilibria(case: Case, carried: Carried) -> None:
-    """Every equilibrium that is found is at rest, is listed once, and their potentials differ as the oracle's do."""
-    rest = as_it_is(case)
-    given: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs else {}
+    """Every equilibrium that is found is at rest, is listed once, and their potentials differ as the oracle's do.
+
+    Where motions move, there is none; they are held where they begin, and it is asked again.
+    """
     never_alone(case, lambda: pendula.find_equilibria(carried.system, starts=STARTS))
+    if _all_at_rest(case, carried, as_it_is(case), carried.system) or case.row["drive"] in ("none", "held"):
+        return
+    rest, data = held(case)
+    laws = {name: x for name, x in case.inputs.items() if name not in rest.inputs}
+    if laws:
+        data = {**data, "inputs": {**data["inputs"], **laws}}
+    _all_at_rest(case, carried, rest, pendula.compile_system(pendula.Model(**data)))
+
+
+def _all_at_rest(case: Case, carried: Carried, rest: Rest, system: Any) -> bool:
+    """Whether there are equilibria; False if forces depend on time, and it is said so."""
+    given: dict[str, Any] = {"inputs": rest.inputs} if rest.inputs else {}
     try:
-        found = pendula.find_equilibria(carried.system, starts=STARTS, parameters=carried.run.parameters, **given)
+        found = pendula.find_equilibria(system, starts=STARTS, parameters=carried.run.parameters, **given)
     except (NotSupported, UsageError) as error:
-        return says_so(case, carried, error)
+        says_so(rest, carried, error)
+        return False
     if depends_on_time(rest, carried.moments[0].q):
         raise Wrong("forces depend on time, and an equilibrium is claimed")
     heights, places = [], list[Array]()
     for one in found:
         if one.singular:
             continue
-        x = rest.moment(coordinates(carried, one.state))
+        joints = system.in_joints.read_state(one.state, carried.run.parameters)
+        x = rest.moment(dict(zip(joints.layout.coordinates, map(float, joints.q), strict=True)))
         if one.steady:
             raise Wrong(f"an equilibrium moves: {one.v}")
         at_rest(rest, x)
@@ -165,7 +180,7 @@ def equilibria(case: Case, carried: Carried) -> None:
         raise Unsuitable("no equilibrium was found")
     difference = np.diff(np.array(heights), axis=0)
     compare("potentials of equilibria", (), difference[:, 0], difference[:, 1], 1e-7)
-    return None
+    return True
 
 
 def _place(own: Mechanism, x: Moment, potential: float) -> Array:
@@ -255,7 +270,7 @@ def linearized(case: Case, carried: Carried) -> tuple[Any, Small, bool] | None:
             return None
         raise Wrong(f"at {q} all accelerations are zero, but: {error}") from None
     except (NotSupported, UsageError) as error:
-        says_so(case, carried, error)
+        says_so(as_it_is(case), carried, error)
         return None
     if depends_on_time(rest, q):
         raise Wrong("forces depend on time, and a linear model is claimed")
@@ -355,7 +370,7 @@ def trim(case: Case, carried: Carried) -> None:
             carried.system, hold, [*wanted, *fixed], parameters=carried.run.parameters, **inputs
         )
     except (NotSupported, UsageError) as error:
-        return says_so(case, carried, error)
+        return says_so(as_it_is(case), carried, error)
     if depends_on_time(rest, x.q):
         raise Wrong("forces depend on time, and constant ones are claimed to hold")
     state = dict(zip(found.state.layout.coordinates, map(float, found.state.q), strict=True))

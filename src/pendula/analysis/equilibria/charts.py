@@ -7,16 +7,21 @@ other singular poses they do not.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from pendula.analysis.equilibria.balance import null_basis
 from pendula.analysis.equilibria.proofs.equations_at_rest import forces_on_speeds
 from pendula.analysis.equilibria.stationary import Stationary, close_loops
-from pendula.errors import PendulaError
+from pendula.errors import NotSupported, PendulaError
+from pendula.model.joints.orientation import ROTATION_VECTOR
 from pendula.numerics.intervals.solve import values_over
 from pendula.numerics.intervals.tape import Tape, Undecidable
-from pendula.system.layout import Array
+from pendula.system.layout import Array, Oriented
+from pendula.system.orientation.twins import refuse_other_values
 from pendula.system.parameters import typical_length
+from pendula.system.system import System
 
 SINGULAR = 1e-10
 """a chart is singular if the smallest eigenvalue of the scaled mass matrix is below this fraction of the largest"""
@@ -84,18 +89,35 @@ def surely_unbalanced(problem: Stationary, q: Array, forces: tuple[Tape, list[in
 def one_of_each_pose(problem: Stationary, states: list[Array], circles: Array) -> list[int]:
     """Which of some states to keep, so that each pose occurs once.
 
-    Angles on circles may name one pose in several ways, as (theta, phi) and (-theta, phi + 180 deg) do.
+    Angles on circles may name one pose in several ways, as (theta, phi) and (-theta, phi + 180 deg) do; so do rotation
+    vectors that differ by a whole turn, of which the shorter one is kept, unless forces use their values.
     """
-    if len(states) < 2 or circles.sum() < 2:
+    vectors = [x.q for x in _rotation_vectors(problem.system)]
+    if len(states) < 2 or (circles.sum() < 2 and not vectors):
         return list(range(len(states)))
     q = np.array(states)
     R, origin = problem.system.poses(q, parameters=problem.balance.parameters)
-    rows = np.concatenate([R.reshape(len(q), -1), origin.reshape(len(q), -1), q[:, ~circles]], axis=1)
+    named = ~circles
+    for vector in vectors:
+        named[vector] = False
+    rows = np.concatenate([R.reshape(len(q), -1), origin.reshape(len(q), -1), q[:, named]], axis=1)
+    length = np.sum([np.linalg.norm(q[:, vector], axis=1) for vector in vectors], axis=0) * np.ones(len(q))
     kept: list[int] = []
-    for k in np.argsort(-q[:, circles].sum(axis=1), kind="stable"):
+    for k in np.lexsort((-q[:, circles].sum(axis=1), length)):
         if not any(np.abs(rows[k] - rows[j]).max() < 1e-9 for j in kept):
             kept.append(int(k))
     return sorted(kept)
+
+
+def _rotation_vectors(system: System) -> list[Oriented]:
+    """Orientations by rotation vectors whose values nothing uses, apart from the pose that they name."""
+    found = []
+    for x in system.layout.orientations:
+        if x.chart.name == ROTATION_VECTOR:
+            with suppress(NotSupported):
+                refuse_other_values(system.model, x.joint)
+                found.append(x)
+    return found
 
 
 def _accelerations(problem: Stationary, q: Array, steps: Array) -> Array:
