@@ -98,14 +98,18 @@ class Case:
     @cached_property
     def system(self) -> Any:
         """The system, by the engine of the row."""
+        return self.compiled(self.model)
+
+    def compiled(self, model: pendula.Model) -> Any:
+        """The system of a model, by the engine of the row."""
         engine = self.row["engine"]
         if engine == "recursive":
-            return pendula.compile_system(self.model, engine="recursive")
+            return pendula.compile_system(model, engine="recursive")
         if engine == "recursive with equations":  # what "auto" chooses for more than five speeds
-            return compile_again(self.model, "", "recursive", symbolic_terms=True)
+            return compile_again(model, "", "recursive", symbolic_terms=True)
         if engine == "maximal as one system":
-            return SymbolicSystem(pendula.derive(self.model, "maximal"), by_bodies=False)
-        return pendula.compile_system(self.model, engine)
+            return SymbolicSystem(pendula.derive(model, "maximal"), by_bodies=False)
+        return pendula.compile_system(model, engine)
 
     @property
     def is_flat(self) -> bool:

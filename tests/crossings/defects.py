@@ -230,7 +230,7 @@ C = (
         "where a coupling is redundant with a loop, reactions gave joint forces that the equations leave undetermined",
         (("analysis/reactions/freedoms.py", "names = [j.name for j in self.model.closures if not j.has_sides]",
           "names: list[str] = []"),),
-        ({"question": "reactions", "closure": "coupling"},),
+        ({"question": "reactions", "closure": "coupling in a loop"}, {"question": "fmu", "closure": "coupling in a loop"}),
     ),
     Planted(
         "motors of one loop have forces", "C",
@@ -283,8 +283,7 @@ D = (
           "        if True:\n            self._known[key] = self._drive(name"),
          ("equations/formulations/maximal.py", "pin = self.m.point(*cl.child_point(self.m, closure))",
           "pin = self.m.point(closure.child.body, self.m.place(closure.child, closure.name))")),
-        ({"engine": "maximal", "drive": "moving ground", "closure": "loop in space"},
-         {"engine": "maximal", "drive": "moving ground"}),
+        ({"engine": "maximal", "drive": "moving closure"}, {"engine": "maximal as one system", "drive": "moving closure"}),
     ),
     Planted(
         "printed momenta without prescribed motions", "D",
@@ -387,7 +386,7 @@ I = (
         "maximal coordinates ended in an internal error for an angle measured from ground on a body that moves along z",
         (("equations/mechanism/body_coordinates.py",
           "if link.absolute_turn is not None and link.parent >= 0 and not self.flats[link.parent]:", "if False:"),),
-        ({"orientation": "plane, from ground", "engine": "maximal"},),
+        ({"orientation": "along z, from ground", "engine": "maximal"},),
     ),
     Planted(
         "recursive derivatives miss springs between points", "I",

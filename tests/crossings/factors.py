@@ -11,11 +11,14 @@ from itertools import combinations, product
 
 FACTORS: dict[str, tuple[str, ...]] = {
     "orientation": (
-        "plane", "plane, from ground", "zyz", "xyz", "space zyx", "universal", "rotation vector", "quaternion",
+        "plane", "plane, from ground", "along z, from ground", "zyz", "xyz", "space zyx", "universal", "rotation vector", "quaternion",
     ),
     "speeds": ("rates", "body", "parent"),
-    "closure": ("tree", "loop", "redundant loop", "coupling", "loop in space"),
-    "drive": ("none", "one", "several", "several in one loop", "angle", "moving ground", "turning", "held"),
+    "closure": ("tree", "loop", "redundant loop", "coupling", "loop in space", "coupling in a loop"),
+    "drive": (
+        "none", "one", "several", "several in one loop", "angle", "moving ground", "turning", "held",
+        "moving closure",
+    ),
     "start": ("given", "rounded", "partial", "contradictory", "whole turn"),
     "load": (
         "gravity", "spring", "torsion spring", "damper", "friction", "armature", "force in text", "force of time",
@@ -64,7 +67,7 @@ ANGLES = ("zyz", "xyz", "space zyx")
 
 FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
     (
-        {"orientation": (*FLAT, "universal"), "speeds": ("body", "parent")},
+        {"orientation": (*FLAT, "along z, from ground", "universal"), "speeds": ("body", "parent")},
         "hinges and universal joints have rates; only balls have a choice of speeds",
     ),
     ({"orientation": ("quaternion",), "speeds": ("rates",)}, "four rates of a quaternion are not independent speeds"),
@@ -78,8 +81,16 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
         "where an angle is prescribed, the other angles have rates, not an angular velocity",
     ),
     (
-        {"closure": ("tree", "coupling", "loop in space"), "drive": ("several in one loop",)},
+        {"closure": ("tree", "coupling", "loop in space", "coupling in a loop"), "drive": ("several in one loop",)},
         "without a planar loop there are no two cranks of one",
+    ),
+    (
+        {"closure": ("tree", "coupling", "coupling in a loop"), "drive": ("moving closure",)},
+        "without a loop nothing closes at ground; where parallel cranks are coupled, their pivots stay",
+    ),
+    (
+        {"orientation": FLAT, "closure": ("redundant loop",), "drive": ("moving closure",)},
+        "in the plane, redundant loops have parallel cranks, whose pivots stay",
     ),
     (
         {"constants": ("none",), "carry": ("study",)},

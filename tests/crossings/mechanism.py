@@ -4,7 +4,7 @@ The same few bodies carry every factor:
 
     ground --shoulder--> arm --hinge--> link --slide--> block          always
     base --crank--> crank --coupler--> coupler,  base --rocker--> rocker, joined by closing joints      loops in a plane
-    arm --tail--> tail                                                 what a coupling or a loop in space leaves free
+    arm --tail--> tail                                                 sometimes, or what a coupling or a loop in space leaves free
 
 The shoulder has the orientation of the row. Everything is plain data, as TOML gives it: the oracle reads it as well.
 """
@@ -59,6 +59,9 @@ class Builder:
         self.started: dict[str, tuple[float, float]] = {}
         self.shoulder: tuple[str, ...] = ()
         self.inputs: dict[str, Any] = {}
+        held = row["drive"] == "held" and row["closure"] in ("loop", "redundant loop")
+        self.both = row["drive"] == "several in one loop" or (held and self.chance(0.5))
+        """whether the motions of both cranks are prescribed"""
 
     # -- draws
 
@@ -102,8 +105,8 @@ class Builder:
         self._shoulder()
         hinge = {"name": "hinge", "type": "revolute", "axis": self.axis(), "child": {"body": "link"}}
         hinge["parent"] = {"body": "arm", "position": self.vector(0.4)}
-        if self.row["orientation"] == "plane, from ground":
-            hinge["measured_from"] = "ground"
+        if "from ground" in self.row["orientation"]:
+            hinge |= {"measured_from": "ground", "axis": [0, 0, 1]}
         slide = {"name": "slide", "type": "prismatic", "parent": {"body": "link", "at": "tip"}, "child": "block"}
         slide["axis"] = [1, self.number(), 0] if self.flat else [1, self.number(), self.number()]
         self._place(hinge, "hinge", 0.4)
@@ -118,6 +121,14 @@ class Builder:
         if self.flat:
             joint |= {"type": "revolute"} | ({"measured_from": "ground"} if "ground" in kind else {})
             self._place(joint, "shoulder", 0.5)
+            self.shoulder = tuple(name for name in ["shoulder_dot"] if "shoulder" in self.free)
+            return
+        if kind == "along z, from ground":  # the arm moves, and does not turn
+            joint |= {"type": "prismatic", "axis": [self.number(-0.5, 0.5), self.number(-0.5, 0.5), 1]}
+            joint["parent"].pop("rotation", None)
+            held = {"type": "spring", "stiffness": 40, "length": 0.1}  # against gravity, which acts along z
+            self.forces += [held | {"joint": "shoulder"}, held | {"joint": "slide"}]
+            self._place(joint, "shoulder", 0.1)
             self.shoulder = tuple(name for name in ["shoulder_dot"] if "shoulder" in self.free)
             return
         angles = ("shoulder_1", "shoulder_2", "shoulder_3")
@@ -183,9 +194,11 @@ class Builder:
             moved |= {"several": ["hinge", "crank"], "one": [self._led], "turning": [self._led], "held": [self._led]}
         if closure == "loop in space":
             moved["several"] = ["slide", "tail"]
-        if self.flat:
+        if self.flat or self.row["orientation"] == "along z, from ground":
             moved["angle"] = ["shoulder"]
         moved["several in one loop"] = ["crank", "rocker"]
+        if self.both:
+            moved["held"] = ["crank", "rocker"]
         if name not in moved.get(drive, ()):
             return None
         if drive == "held":
@@ -211,9 +224,11 @@ class Builder:
     def closure(self) -> None:
         """What closes loops, and the tail."""
         kind = self.row["closure"]
-        if kind in ("loop", "redundant loop"):
+        if kind in ("loop", "redundant loop", "coupling in a loop"):
             self._four_bar(redundant=kind == "redundant loop")
-        if kind in ("coupling", "loop in space"):
+        if kind == "coupling in a loop":
+            self.joints.append({"name": "gear", "type": "coupling", "value": "crank - rocker"})
+        if kind in ("coupling", "loop in space") or (kind == "tree" and self.chance(0.5)):
             self.bodies.append(self.solid("tail", 0.5, self.vector(0.3)))
             tail = {"name": "tail", "type": "revolute", "axis": self.axis(), "child": {"body": "tail"}}
             tail["parent"] = {"body": "arm", "position": self.vector(0.3)}
@@ -231,10 +246,10 @@ class Builder:
 
     def _four_bar(self, *, redundant: bool) -> None:
         """Crank, coupler and rocker on ground or on the arm; a redundant one has parallel cranks, or closes as a hinge."""
-        both = self.row["drive"] == "several in one loop"
-        three = redundant and (self.flat or self.chance(0.3))
-        parallel = both or three
-        base = "ground" if parallel or self.flat or self.chance(0.5) else self.pick(["ground", "arm"])
+        moving = self.row["drive"] == "moving closure"
+        three = redundant and not moving and (self.flat or self.chance(0.3))
+        parallel = self.both or three or self.row["closure"] == "coupling in a loop"
+        base = "ground" if parallel or moving or self.flat or self.chance(0.5) else self.pick(["ground", "arm"])
         a, b, c, d = (0.4, 1.0, 0.4, 1.0) if parallel else (0.3, 0.9, 0.6, 0.8)
         at = [1.2, -0.3, 0]
         # Parallel cranks hang, away from the line of their pivots, where the loop is singular.
@@ -251,11 +266,15 @@ class Builder:
         coupler = z | {"parent": {"body": "crank", "position": [a, 0, 0]}, "child": {"body": "coupler"}}
         self._hinge_of_loop("coupler", coupler, inner - turn)
         rocker = z | {"parent": {"body": base, "position": [at[0] + d, at[1], 0]}, "child": {"body": "rocker"}}
-        self._hinge_of_loop("rocker", rocker, outer)
-        sides = {
+        sides: dict[str, Any] = {
             "parent": {"body": "coupler", "position": [b, 0, 0]},
             "child": {"body": "rocker", "position": [c, 0, 0]},
         }
+        if moving:  # the rocker hangs on the coupler, and its pivot closes the loop
+            rocker, sides = z | sides, {"parent": "rocker", "child": rocker["parent"]}
+            sides["child"]["position"][0] = f"{sides['child']['position'][0]} + 0.05*sin(3*t)"
+            outer -= inner
+        self._hinge_of_loop("rocker", rocker, outer)
         if self.flat:
             close: dict[str, Any] = {"type": self.pick(["coincident", "loop"])}
         elif redundant and not three:
@@ -288,17 +307,22 @@ class Builder:
         """The block is tied to ground where it is at the start, by two rows or three."""
         data = {"parameters": PARAMETERS, "gravity": [0, 0, 0], "bodies": self.bodies, "joints": self.joints}
         q = {name: value for name, value in self.initial.items() if not isinstance(value, dict)}
-        if "shoulder" in self.initial:
+        if isinstance(self.initial.get("shoulder"), dict):
             q |= ball_coordinates(self.row["orientation"], self.initial["shoulder"])
         still = dict.fromkeys(name for name in (*self.shoulder, *self.free.values()))
         own = oracle.Mechanism(data | {"name": "tree", "forces": [], "initial": self.initial})
         place = own.point(oracle.Moment(0.0, q, dict.fromkeys(still, 0.0)), "block", self.bodies[2]["points"]["tip"])[0]
-        side = {"body": "ground", "position": [float(x) for x in place]}
-        loose = (2 if self.row["orientation"] == "universal" else 3) - (self.row["drive"] == "angle")
+        side: dict[str, Any] = {"body": "ground", "position": [float(x) for x in place]}
+        turns = {"universal": 2, "along z, from ground": 1}.get(self.row["orientation"], 3)
+        loose = turns - (self.row["drive"] == "angle")
         loose += sum(name in self.free for name in ("hinge", "slide"))
         line = {"type": "point-on-line", "axis": [self.number(0.2, 1), self.number(), self.number()]}
         close = self.pick([line, {"type": "coincident"}, {"type": "loop", "kind": "spherical"}]) if loose > 3 else line
-        self.joints.append({"name": "tie", **close, "parent": side, "child": {"body": "block", "at": "tip"}})
+        sides: dict[str, Any] = {"parent": side, "child": {"body": "block", "at": "tip"}}
+        if self.row["drive"] == "moving closure":
+            side["position"][0] = f"{side['position'][0]} + 0.05*sin(3*t)"
+            sides = {"parent": sides["child"], "child": side}
+        self.joints.append({"name": "tie", **close, **sides})
 
     # -- loads
 
@@ -309,7 +333,8 @@ class Builder:
         far: dict[str, Any] = {"body": "ground", "position": [1.7, 0.4, 0 if self.flat else 0.3]}
         ends = {"from": far, "to": {"body": "link", "at": "tip"}}
         if self.chance(0.7):  # from body to body
-            ends = {"from": {"body": "arm", "position": far["position"]}, "to": {"body": "block", "at": "tip"}}
+            start = next((body["name"] for body in self.bodies if body["name"] in ("tail", "crank")), "arm")
+            ends = {"from": {"body": start, "position": far["position"]}, "to": {"body": "block", "at": "tip"}}
         kind = self.row["load"]
         spring = {
             "type": "spring",
@@ -360,11 +385,13 @@ class Builder:
                            {"type": "force", "body": "block", "at": "com", "vector": [1.5, "-m*g/3", 0]}])
             ],
         }  # fmt: skip
+        if kind == "force of time" and (motions := self.motions()) and self.chance(0.6):  # only the motor feels it
+            choices[kind] = [{"type": "generalized", "coordinate": self.pick(motions), "value": "2*cos(3*t)"}]
         self.forces += choices[kind]
         if "shoulder_rx" in self.initial and self.row["start"] == "whole turn" and self.chance(0.6):
             self.forces.append({"type": "torque", "body": "arm", "vector": [0, "-0.2*shoulder_rx", 0]})  # it winds up
         if kind == "armature":
-            on_hinge = "slide" if self.row["orientation"] == "plane, from ground" else "hinge"
+            on_hinge = "slide" if "from ground" in self.row["orientation"] else "hinge"
             for one in self.joints:
                 if one["name"] == on_hinge:
                     one["armature"] = 0.08
@@ -385,6 +412,11 @@ class Builder:
             way = -1.0 if name == "crank" else float(np.sign(self.initial[rate]))
             self.initial[rate] = round(way * (2.5 + abs(self.initial[rate])), 3)
         return name, rate
+
+    def motions(self) -> list[str]:
+        """Coordinates whose motion is prescribed."""
+        found = [(one["name"], one["motion"]) for one in self.joints if "motion" in one]
+        return [name for joint, motion in found for name in (motion if isinstance(motion, dict) else [joint])]
 
     @property
     def a_speed(self) -> str:

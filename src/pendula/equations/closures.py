@@ -105,7 +105,7 @@ def _rows_of(mechanism: Mechanism, joint: ClosingJoint) -> list[Row]:
 
 def child_point(mechanism: Mechanism, joint: ClosingJoint) -> Point:
     """The point of a closing joint's child side, at which its force acts."""
-    return Point(joint.child.body, mechanism.place(joint.child, f"{joint.name}_child"))
+    return Point(joint.child.body, mechanism.place(joint.child, joint.name))
 
 
 def _coupling(mechanism: Mechanism, joint: ClosingJoint, value: int | float | str) -> Expr:

@@ -23,7 +23,7 @@ PLACES: Mapping[str, str] = {
     "slopes": "derivatives",
     "sensitivities": "derivatives",
     "events": "events",
-    "trim": "rest",
+    "trim": "holding",
     "equilibria": "rest",
     "linear model": "rest",
     "modes": "rest",

@@ -11,6 +11,7 @@ from tests.crossings.carry import Carried
 from tests.crossings.case import Case, Unsuitable, Wrong
 from tests.crossings.mechanism import Array
 from tests.crossings.oracle import Moment
+from tests.crossings.oracle.texts import names_in
 from tests.crossings.oracle.wrenches import Twists
 from tests.crossings.questions.motion import loose
 
@@ -104,7 +105,7 @@ def motor_forces(case: Case, carried: Carried) -> None:
     run, own = carried.run, case.own
     system = carried.system
     claimed = pendula.reactions(run)
-    moving = ("shoulder: moved along x", "shoulder: moved along y") if case.row["drive"] == "moving ground" else ()
+    moving = moving_sides(case)
     if {*claimed.motors} != {*own.known, *moving}:
         raise Wrong(f"motors {sorted(claimed.motors)} are listed, but {sorted((*own.known, *moving))} are prescribed")
     direct = system.drive_forces(run.q, run.v, run.t, parameters=run.parameters)
@@ -122,12 +123,23 @@ def motor_forces(case: Case, carried: Carried) -> None:
             same_holes(f'force of motor "{name}"', np.array([found]), np.array([open_ones.drives[name]]))
             if not np.isnan(found):
                 _same_force(case, name, x.t, (found, direct[k, names.index(name)]), drives[name])
-        at_shoulder = claimed.force_world[k, claimed.joints.index("shoulder")]
-        for i, name in enumerate(moving):
-            found = claimed.motors[name][k]
-            same_holes(name, np.array([found]), open_ones.joints["shoulder"][i : i + 1])
+        for name, (joint, i, sign) in moving.items():
+            found, right = claimed.motors[name][k], sign * claimed.force_world[k, claimed.joints.index(joint), i]
+            same_holes(name, np.array([found]), open_ones.joints[joint][i : i + 1])
             if not np.isnan(found):
-                _same_force(case, name, x.t, (found, direct[k, names.index(f"shoulder__{'xy'[i]}")]), at_shoulder[i])
+                _same_force(case, name, x.t, (found, direct[k, names.index(f"{joint}__{'xyz'[i]}")]), right)
+
+
+def moving_sides(case: Case) -> dict[str, tuple[str, int, float]]:
+    """Motors of moving sides on ground: joint, axis, and the sign of the reaction on the joint's child that they give."""
+    found = {}
+    for joint in case.drawn.data["joints"]:
+        for side, sign in (("parent", 1.0), ("child", -1.0)):
+            place = joint[side].get("position", ()) if isinstance(joint.get(side), dict) else ()
+            for i, value in enumerate(place):
+                if isinstance(value, str) and "t" in names_in(value):
+                    found[f"{joint['name']}: moved along {'xyz'[i]}"] = (joint["name"], i, sign)
+    return found
 
 
 def _same_force(case: Case, name: str, t: float, found: tuple[float, ...], right: float) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 import pendula
 from pendula.analysis.court.second_reader import evaluate_text
@@ -93,10 +91,10 @@ def never_alone(case: Case, ask: Callable[[], Any]) -> None:
         raise Wrong(f"{sorted(as_it_is(case).inputs)} change with time; at rest others are taken without a word")
 
 
-def held(case: Case) -> tuple[Rest, dict[str, Any]]:
-    """The mechanism with its motions held where they begin, and its data."""
+def held(case: Case, t: float = 0.0) -> tuple[Rest, dict[str, Any]]:
+    """The mechanism with its motions held where they are at a time, and its data."""
     data = case.drawn.data
-    zero = {"t": 0.0, **case.own.values.parameters}
+    zero = {"t": t, **case.own.values.parameters}
 
     def still(value: Any) -> Any:
         return float(evaluate_text(value, zero).x) if isinstance(value, str) else value
@@ -110,11 +108,18 @@ def held(case: Case) -> tuple[Rest, dict[str, Any]]:
                 {n: str(still(x)) for n, x in motion.items()} if isinstance(motion, dict) else still(motion)
             )
             joint["motion"] = str(joint["motion"]) if not isinstance(motion, dict) else joint["motion"]
-        if joint["name"] == "shoulder":
-            joint["parent"] = {**joint["parent"], "position": [still(x) for x in joint["parent"]["position"]]}
+        for side in ("parent", "child"):
+            if isinstance(joint.get(side), dict) and "position" in joint[side]:
+                joint[side] = {**joint[side], "position": [still(x) for x in joint[side]["position"]]}
         joints.append(joint)
     data = {**data, "joints": joints}
     return Rest(case, oracle.Mechanism(data, case.parameters), as_it_is(case).inputs), data
+
+
+def still_system(case: Case, rest: Rest, data: Mapping[str, Any]) -> Any:
+    """The system of a mechanism that is held, with the laws that its caller gives for inputs."""
+    laws = {name: x for name, x in case.inputs.items() if name not in rest.inputs}
+    return case.compiled(pendula.Model(**{**data, "inputs": {**data.get("inputs", {}), **laws}}))
 
 
 def depends_on_time(rest: Rest, q: Mapping[str, float]) -> bool:
@@ -343,66 +348,3 @@ def modes(case: Case, carried: Carried) -> None:
         squares = np.sort(np.linalg.eigvals(np.linalg.solve(small.M, (small.K + small.K.T) / 2)).real)
         wanted = np.sqrt(squares[squares > 1e-6 * np.abs(squares).max()])
         compare("frequencies without damping", (), np.sort(pendula.modes(linear).frequencies), wanted, 1e-5)
-
-
-# -- trim --------------------------------------------------------------------------------------------------
-
-
-def trim(case: Case, carried: Carried) -> None:
-    """Motors, and the input if it can stand for one of them, hold the pose of a sample; forces balance there."""
-    rest, own = as_it_is(case), case.own
-    x = rest.moment(carried.moments[carried.inside(3)[1]].q)
-    names = _holdable(own, x)
-    if not names:
-        raise Unsuitable("no coordinate can be held")
-    hold = {name: x.q[name] for name in names}
-    wanted = list(names)
-    if "F" in x.u and case.drawn.push in names and case.row["input"] != "feedback":
-        wanted[wanted.index(case.drawn.push)] = "F"
-    fixed = [name for name in own.known if case.row["drive"] == "held"]
-    constant = {name: x for name, x in rest.inputs.items() if name not in wanted}
-    inputs: dict[str, Any] = {"inputs": constant} if constant else {}
-    if inputs:
-        ask = partial(pendula.equilibria.trim, carried.system, hold, wanted, parameters=carried.run.parameters)
-        never_alone(case, ask)
-    try:
-        found = pendula.equilibria.trim(
-            carried.system, hold, [*wanted, *fixed], parameters=carried.run.parameters, **inputs
-        )
-    except (NotSupported, UsageError) as error:
-        return says_so(as_it_is(case), carried, error)
-    if depends_on_time(rest, x.q):
-        raise Wrong("forces depend on time, and constant ones are claimed to hold")
-    state = dict(zip(found.state.layout.coordinates, map(float, found.state.q), strict=True))
-    moved = max(abs(state[name] - value) for name, value in hold.items())
-    if not moved <= 1e-9:
-        raise Wrong(f"what is held moved by {moved:.2e}")
-    x = rest.moment(state)
-    if "F" in wanted:
-        x = Moment(x.t, x.q, x.v, {}, {**x.u, "F": found["F"]})
-    n = len(own.free)
-    left = own.residual(x)
-    for name in wanted:
-        if name != "F":
-            left[own.columns[f"{name}_dot"]] -= found[name]
-    at = own.instant(x)
-    G = np.array([row.g + np.zeros(own.count) for row in own.rows(at)]).reshape(-1, own.count)[:, :-1]
-    lam = np.linalg.lstsq(G[:, :n].T, left[:n], rcond=1e-9)[0]
-    for name in fixed:
-        left[own.columns[f"{name}_dot"]] -= found[name]
-    rest_of = left - G.T @ lam
-    kept = [*range(n), *(own.columns[f"{name}_dot"] for name in fixed)]
-    compare("forces that trim leaves", (), rest_of[kept], np.zeros(len(kept)), BALANCED * (1 + np.abs(left).max()))
-    return None
-
-
-def _holdable(own: Mechanism, x: Moment) -> list[str]:
-    """Free coordinates with a rate that determine the others, as far as there are any."""
-    Z = slopes_of_rows(own, x)[1]
-    rated = [f"{n}_dot" for joint in own.joints for n in joint.rated if f"{n}_dot" in own.free]
-    if not rated or not Z.shape[1]:
-        return []
-    rows = Z[[own.free.index(name) for name in rated]]
-    _, R, order = qr(rows.T, pivoting=True)
-    rank = int(np.sum(np.abs(np.diag(R)) > 0.05 * abs(R[0, 0])))
-    return [rated[k].removesuffix("_dot") for k in order[:rank]]
