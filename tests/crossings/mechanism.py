@@ -345,7 +345,7 @@ class Builder:
         }
         inside = {"type": "spring", "joint": "slide", "stiffness": "k", "length": 0.1}
         torsion: dict[str, Any] = {"type": "torsion-spring", "joint": "hinge", "stiffness": "k", "rest": "20deg"}
-        across = self.row["speeds"] == "rates" or self.row["engine"] != "recursive"
+        across = self.row["speeds"] == "rates" or not self.row["engine"].startswith("recursive")
         if self.row["orientation"] in (*ANGLES, "universal") and across and self.chance(0.5):
             torsion |= {"joint": "shoulder", "coordinate": "shoulder_2"}
         still = self.row["question"] in AT_REST

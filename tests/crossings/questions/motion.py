@@ -21,6 +21,15 @@ def accelerations(case: Case, carried: Carried) -> None:
     for k in carried.inside(6):
         balanced(case, carried.moments[k])
     follows(case, carried)
+    slopes_of_recursion(case, carried)
+
+
+def slopes_of_recursion(case: Case, carried: Carried) -> None:
+    """The recursion differentiates by kernels of its own, of which every load and input has a part."""
+    from tests.crossings.questions.derivatives import by_state
+
+    if case.row["engine"].startswith("recursive") and case.row["input"] != "function":
+        by_state(case, carried, carried.inside(3)[1])
 
 
 def balanced(case: Case, moment: oracle.Moment) -> None:
@@ -80,6 +89,7 @@ def defects(carried: Carried, y: Array, rate: Array) -> float:
 
 def energy(case: Case, carried: Carried) -> None:
     """Energies are those of the bodies, and the work is the integral of the power of all that has no potential."""
+    slopes_of_recursion(case, carried)
     own, run = case.own, carried.run
     kinetic, potential, work = (run[name] for name in ("kinetic", "potential", "work"))
     T = np.array([own.kinetic(m) for m in carried.moments])
@@ -104,6 +114,7 @@ def loose(case: Case) -> float:
 
 def momentum(case: Case, carried: Carried) -> None:
     """Momenta of all bodies, from positions and velocities of mass centres and angular velocities that the run states."""
+    slopes_of_recursion(case, carried)
     own = case.own
     bodies = {body["name"]: body for body in case.drawn.data["bodies"]}
     k = carried.inside(3)
