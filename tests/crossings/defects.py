@@ -223,7 +223,7 @@ C = (
         "responses to motions that loops do not allow", "C",
         "harmonic_response to one of several prescribed motions that loops join described a motion that opens the loops",
         (("analysis/linear/model.py", "if np.abs(self.gaps @ shares).max(initial=0.0) > 1e-9 * most:", "if False:"),),
-        ({"question": "linear model", "drive": "several in one loop"},),
+        ({"question": "responses", "drive": "several in one loop"},),
     ),
     Planted(
         "reactions do not know that couplings share loads", "C",

@@ -42,12 +42,12 @@ FACTORS: dict[str, tuple[str, ...]] = {
     ),
     "question": (
         "accelerations", "energy", "momentum", "reactions", "motor forces", "trim", "equilibria", "linear model",
-        "slopes", "sensitivities", "events", "modes", "multipliers", "python", "sympy", "c", "fmu", "live page",
+        "slopes", "sensitivities", "events", "modes", "responses", "multipliers", "python", "sympy", "c", "fmu", "live page",
     ),
 }  # fmt: skip
 """Every factor with its levels; the first one is the plainest, which shrinking a row goes back to."""
 
-AT_REST = ("trim", "equilibria", "linear model", "modes")
+AT_REST = ("trim", "equilibria", "linear model", "modes", "responses")
 """Questions about states of rest: laws in text do not name the time there, unless it is their level."""
 
 TRIPLES = (("orientation", "closure", "question"),)

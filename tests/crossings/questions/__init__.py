@@ -27,6 +27,7 @@ PLACES: Mapping[str, str] = {
     "equilibria": "rest",
     "linear model": "rest",
     "modes": "rest",
+    "responses": "waves",
     "multipliers": "multipliers",
     "python": "programs",
     "sympy": "programs",

@@ -101,7 +101,14 @@ def _transmitted(case: Case, claimed: Any, k: int, x: Moment) -> None:
 
 
 def motor_forces(case: Case, carried: Carried) -> None:
-    """Forces of prescribed motions; nan in reactions where motors may work against each other."""
+    """Forces of prescribed motions; nan in reactions where motors may work against each other.
+
+    In maximal coordinates these forces are found in another way, and ``check`` compares what is determined.
+    """
+    if case.own.known:
+        verdict = pendula.check(case.model, formulations=["lagrange", "maximal"], states=5, seed=case.seed[-1])
+        if not verdict.passed:
+            raise Wrong(f"formulations disagree: {verdict}")
     run, own = carried.run, case.own
     system = carried.system
     claimed = pendula.reactions(run)
