@@ -24,7 +24,7 @@ ROWS: dict[str, dict[str, str]] = {
     "sensitivities": {"load": "spring"},
     "events": {},
     "modes": {"input": "number"},
-    "responses": {"drive": "one", "input": "number"},
+    "responses": {"input": "number"},
     "multipliers": {"load": "damper"},
     "python": {"input": "text of time"},
     "sympy": {"input": "cubic series"},

@@ -32,7 +32,7 @@ def responses(case: Case, carried: Carried) -> None:
         return
     linear, small, shared = both
     if not shared:
-        raise Unsuitable("the coordinates of the linear model are none of the joints")
+        return in_other_coordinates(linear, small)
     for k, name in enumerate(linear.inputs):
         column = small.F[:, k].astype(complex)
         excited(linear, small, name, lambda omega, column=column: column)
@@ -40,6 +40,16 @@ def responses(case: Case, carried: Carried) -> None:
     excited(linear, small, {linear.coordinates[0]: 1.0}, lambda omega: unit)
     if linear.motions is not None:
         to_motions(case, carried, linear, small)
+
+
+def in_other_coordinates(linear: Any, small: Small) -> None:
+    """What the inputs move does not depend on the coordinates: the work of each along the response to another."""
+    for k, name in enumerate(linear.inputs):
+        found = pendula.linear.harmonic_response(linear, name, list(FREQUENCIES))
+        for omega, e in zip(FREQUENCIES, found.response, strict=True):
+            stiffness = small.K + 1j * omega * small.C - omega**2 * small.M
+            right = small.F.T @ np.linalg.solve(stiffness, small.F[:, k])
+            compare(f"response to {name}", linear.inputs, linear.F.T @ e, right, 1e-4)
 
 
 def excited(linear: Any, small: Small, what: Any, force: Any) -> None:
