@@ -101,11 +101,11 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
         "there is no parameter whose influence could be asked for",
     ),
     (
-        {"load": ("dry friction",), "question": ("linear model", "modes", "multipliers")},
+        {"load": ("dry friction",), "question": ("linear model", "modes", "responses", "multipliers")},
         "at rest, and where a periodic motion turns back, dry friction jumps: there are no small motions",
     ),
     (
-        {"orientation": (*FLAT, "universal"), "carry": ("converted",)},
+        {"orientation": (*FLAT, "along z, from ground", "universal"), "carry": ("converted",)},
         "hinges have no other coordinates to which a run could be converted",
     ),
     (
