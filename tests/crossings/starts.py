@@ -19,8 +19,9 @@ import numpy as np
 
 from pendula.errors import LoopNotClosed
 from tests.crossings import oracle
+from tests.crossings.angles import ball_coordinates
 from tests.crossings.factors import Row
-from tests.crossings.mechanism import Drawn, ball_coordinates
+from tests.crossings.mechanism import Drawn
 
 ROUNDING = 2e-4
 """by which rounded values are off; speeds relative to the largest"""
