@@ -290,7 +290,8 @@ D = (
         "printed momenta lacked the share of prescribed motions",
         (("equations/cyclic/routh.py",
           "    terms += [x * eq.drives[d].rate for d, j, x in entries(eq.drive_M) if j == k]\n", ""),),
-        ({"question": "momentum", "drive": "one"},),
+        ({"question": "integrals", "drive": "one"}, {"question": "integrals", "drive": "several"},
+         {"question": "integrals", "drive": "turning"}),
     ),
 )  # fmt: skip
 

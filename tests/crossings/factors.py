@@ -41,7 +41,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
         "again", "ensemble", "bounds", "converted", "study", "process",
     ),
     "question": (
-        "accelerations", "energy", "momentum", "reactions", "motor forces", "trim", "equilibria", "linear model",
+        "accelerations", "energy", "momentum", "integrals", "reactions", "motor forces", "trim", "equilibria", "linear model",
         "slopes", "sensitivities", "events", "modes", "responses", "multipliers", "python", "sympy", "c", "fmu", "live page",
     ),
 }  # fmt: skip

@@ -21,6 +21,7 @@ from tests.crossings import oracle
 from tests.crossings.angles import ball_coordinates, four_bar_angles
 from tests.crossings.constants import PARAMETERS, with_constants
 from tests.crossings.factors import ANGLES, AT_REST, FLAT, Row
+from tests.crossings.symmetric import symmetric
 
 Array = NDArray[np.float64]
 
@@ -255,12 +256,8 @@ class Builder:
         at = [1.2, -0.3, 0]
         # Parallel cranks hang, away from the line of their pivots, where the loop is singular.
         turn = round((-1.2 if parallel else 0.9) + self.number(-0.1, 0.1), 3)
-        if parallel:
-            inner, outer = 0.0, turn
-        else:
-            inner, outer = four_bar_angles(a, b, c, d, turn)
-        names = ["crank", "coupler", "rocker"]
-        for name, length in zip(names, (a, b, c), strict=True):
+        inner, outer = (0.0, turn) if parallel else four_bar_angles(a, b, c, d, turn)
+        for name, length in zip(("crank", "coupler", "rocker"), (a, b, c), strict=True):
             self.bodies.append(self.solid(name, 0.4, [length / 2, 0.02, 0]))
         z = {"type": "revolute", "axis": [0, 0, 1]}
         self._hinge_of_loop("crank", z | {"parent": {"body": base, "position": at}, "child": "crank"}, turn)
@@ -496,5 +493,5 @@ class Builder:
             self.inputs["F"] = 0.7
         if self.inputs:
             data["inputs"] = self.inputs
-        data = with_constants(data, self.row["constants"])
+        data = with_constants(symmetric(self.row, data), self.row["constants"])
         return Drawn(data, self.free, self.shoulder, push, self.spoken())

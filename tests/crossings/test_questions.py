@@ -15,6 +15,7 @@ ROWS: dict[str, dict[str, str]] = {
     "accelerations": {},
     "energy": {"closure": "loop"},
     "momentum": {},
+    "integrals": {"drive": "one"},
     "reactions": {"closure": "loop"},
     "motor forces": {"drive": "several"},
     "trim": {"input": "number"},

@@ -18,6 +18,7 @@ PLACES: Mapping[str, str] = {
     "accelerations": "motion",
     "energy": "motion",
     "momentum": "motion",
+    "integrals": "kept",
     "reactions": "forces",
     "motor forces": "forces",
     "slopes": "derivatives",
