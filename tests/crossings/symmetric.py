@@ -19,10 +19,23 @@ def symmetric(row: Row, data: dict[str, Any]) -> dict[str, Any]:
     for joint in data["joints"]:
         if joint["name"] == "shoulder":
             joint = {**joint, "parent": {name: x for name, x in joint["parent"].items() if name != "rotation"}}
-        joints.append(joint)
+        joints.append(_straight(joint) if row["orientation"] in FLAT and row["closure"] == "tree" else joint)
+    if row["orientation"] in FLAT:
+        data = {**data, "bodies": [{**body, "com": [body["com"][0], 0, 0]} for body in data["bodies"]]}
     gravity = [0, 0, 0] if row["orientation"] in FLAT else [0, 0, "-g"]
     forces = [force for force in data["forces"] if _is_within(force, data)]
     return {**data, "joints": joints, "gravity": gravity, "forces": forces}
+
+
+def _straight(joint: dict[str, Any]) -> dict[str, Any]:
+    """All on one line, where a momentum is short enough to be written out."""
+    sides = {end: dict(joint[end]) if isinstance(joint[end], dict) else joint[end] for end in ("parent", "child")}
+    for side in sides.values():
+        if isinstance(side, dict) and "position" in side and side["body"] != "ground":
+            side["position"] = [0 if joint["name"] == "shoulder" else side["position"][0], 0, 0]
+        elif isinstance(side, dict) and "at" in side:
+            del side["at"]
+    return {**joint, **sides} | ({"axis": [1, 0, 0]} if joint["type"] == "prismatic" else {})
 
 
 def _is_within(force: dict[str, Any], data: dict[str, Any]) -> bool:

@@ -25,7 +25,7 @@ ROWS: dict[str, dict[str, str]] = {
     "sensitivities": {"load": "spring"},
     "events": {},
     "modes": {"input": "number"},
-    "responses": {"input": "number"},
+    "responses": {"input": "feedback"},
     "multipliers": {"load": "damper"},
     "python": {"input": "text of time"},
     "sympy": {"input": "cubic series"},
