@@ -230,7 +230,9 @@ class Builder:
             self._four_bar(redundant=kind == "redundant loop")
         if kind == "coupling in a loop":
             self.joints.append({"name": "gear", "type": "coupling", "value": "crank - rocker"})
-        if kind in ("coupling", "loop in space") or (kind == "tree" and self.chance(0.5)):
+        if kind in ("coupling", "loop in space") or (
+            kind == "tree" and self.row["question"] != "integrals" and self.chance(0.5)
+        ):
             self.bodies.append(self.solid("tail", 0.5, self.vector(0.3)))
             tail = {"name": "tail", "type": "revolute", "axis": self.axis(), "child": {"body": "tail"}}
             tail["parent"] = {"body": "arm", "position": self.vector(0.3)}
