@@ -7,7 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from tests.crossings.factors import FACTORS, FORBIDDEN_PARTS, Cell, Row, cells, cells_of, matches, triples, triples_of
+from tests.crossings.factors import (
+    FACTORS,
+    FORBIDDEN_PARTS,
+    WISHED,
+    Cell,
+    Row,
+    cells,
+    cells_of,
+    matches,
+    triples,
+    triples_of,
+)
 
 TRIES = 12
 """candidates drawn for every row, of which the one with most new cells stays"""
@@ -86,7 +97,12 @@ def covering(
     """
     rng = np.random.default_rng([seed, 71])
     rules = Rules([*refused, *({f: x} for f, x in without)])
-    rows, impossible = _covering(set(cells()), cells_of, rules, rng, TRIES)
+    wanted = set(cells())
+    first = [row for wish in WISHED if (row := complete(dict(wish), rules, rng, wanted)) is not None]
+    first = [{factor: row[factor] for factor in FACTORS} for row in first]
+    wanted.difference_update(cell for row in first for cell in cells_of(row))
+    rows, impossible = _covering(wanted, cells_of, rules, rng, TRIES)
+    rows = [*first, *rows]
     if long:
         left = set(triples()) - {one for row in rows for one in triples_of(row)}
         rows += _covering(left, triples_of, rules, rng, 1)[0]

@@ -131,8 +131,8 @@ A = (
         "recursive slopes evaluate inputs with other parameters", "A",
         "for loops in the recursive engine, Jacobians and forces evaluated inputs with other parameters than those given",
         ((RECURSIVE, "inputs, parameter_vector(self, parameters), (q, v))", "inputs, self.parameters, (q, v))"),),
-        ({"question": "slopes", "engine": "recursive", "beside": "model", "input": "held series"},
-         {"question": "slopes", "engine": "recursive with equations", "beside": "model"},
+        ({"question": "slopes", "engine": "recursive with equations", "beside": "model", "constants": "derived"},
+         {"question": "slopes", "engine": "recursive", "beside": "model", "input": "held series"},
          {"question": "slopes", "engine": "recursive", "closure": "loop"}),
     ),
     Planted(
@@ -290,7 +290,7 @@ D = (
         "printed momenta lacked the share of prescribed motions",
         (("equations/cyclic/routh.py",
           "    terms += [x * eq.drives[d].rate for d, j, x in entries(eq.drive_M) if j == k]\n", ""),),
-        ({"question": "integrals", "drive": "one"}, {"question": "integrals", "drive": "several"},
+        ({"question": "integrals", "drive": "one", "orientation": "plane"}, {"question": "integrals", "drive": "several"},
          {"question": "integrals", "drive": "turning"}),
     ),
 )  # fmt: skip
@@ -397,6 +397,8 @@ I = (
         ({"engine": "recursive", "load": "spring", "question": "slopes"},
          {"engine": "recursive", "load": "spring", "question": "linear model"},
          {"engine": "recursive", "load": "spring"}),
+        "derivatives are taken in eight columns at once, which reach all hinges of mechanisms as small as those of the rows; "
+        "it needs branches with more coordinates",
     ),
     Planted(
         "recursive engine: constants without parameters", "I",

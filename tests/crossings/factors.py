@@ -115,6 +115,16 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
 )
 """Combinations that do not exist, with the reason. Not refusals: nobody could answer them."""
 
+WISHED: tuple[dict[str, str], ...] = (
+    {"question": "integrals", "orientation": "plane", "closure": "tree", "drive": "one", "load": "gravity"},
+    {"question": "trim", "drive": "held", "load": "force of time", "closure": "tree", "input": "none"},
+    {
+        "question": "slopes", "engine": "recursive with equations", "input": "linear series", "beside": "model",
+        "constants": "derived",
+    },
+)  # fmt: skip
+"""Levels that every array has together: what they cross has failed before, and pairs seldom meet it."""
+
 
 def levels() -> Iterator[Level]:
     """All levels of all factors."""

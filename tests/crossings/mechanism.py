@@ -455,7 +455,7 @@ class Builder:
         on = next((n for n in ("hinge", "slide", "tail", *self.free) if n in self.free), "") or self.a_speed
         self.forces.append({"type": "generalized", "coordinate": on, "value": "0.5*G"})
         self.forces.append({"type": "force", "body": "block", "at": "com", "vector": [0.1, "0.3*G", 0]})
-        text = self.row["beside"] == "model" and self.chance(0.7)
+        text = self.row["beside"] == "model" and self.chance(0.9)
         self.inputs["G"] = "0.05*k + 0.2" if text else self.number()
 
     def damped(self) -> None:
