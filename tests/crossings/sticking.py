@@ -27,6 +27,8 @@ def sticks(case: Case) -> None:
     if "c" not in case.own.values.parameters or case.row["stepper"] in ("rk4", "taylor"):
         return  # fixed steps go on, with a note
     name, first = case.rubbing, case.moments(case.fresh)[0]
+    if first.v[name] == 0.0:
+        return  # what begins on the jump uses up its steps: expected to fail in tests/simulation/test_forces_in_the_state.py
     c = case.own.values.parameters["c"]
     own = _with(case, 0.0), _with(case, 1.0)
     free, per = (x.accelerations(first).a[name] for x in own)
