@@ -21,7 +21,10 @@ def symmetric(row: Row, data: dict[str, Any]) -> dict[str, Any]:
             joint = {**joint, "parent": {name: x for name, x in joint["parent"].items() if name != "rotation"}}
         joints.append(_straight(joint) if row["orientation"] in FLAT and row["closure"] == "tree" else joint)
     if row["orientation"] in FLAT:
-        data = {**data, "bodies": [{**body, "com": [body["com"][0], 0, 0]} for body in data["bodies"]]}
+        data = {
+            **data,
+            "bodies": [{**body, "com": [x * (body["name"] == "arm") for x in body["com"]]} for body in data["bodies"]],
+        }
     gravity = [0, 0, 0] if row["orientation"] in FLAT else [0, 0, "-g"]
     forces = [force for force in data["forces"] if _is_within(force, data)]
     return {**data, "joints": joints, "gravity": gravity, "forces": forces}
