@@ -23,6 +23,8 @@ from tests.crossings.starts import Starter
 DURATION = 0.4
 BLOCK = 0.05
 """inputs jump, and controllers sample, only between blocks"""
+RUBBED = 4000
+"""steps in which a run must notice that it sticks, unless it starts at rest"""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 
 
@@ -182,10 +184,12 @@ class Case:
     def simulated(self, system: Any = None, stretch: Stretch | None = None, **changes: Any) -> Any:
         """A run."""
         stretch = stretch or self.stretch
-        settings = {**self.settings, **changes}
+        settings = {**self.settings, **changes} | ({"max_steps": RUBBED} if self.rubbing else {})
         run = pendula.simulate(
             system or self.system, t_span=(stretch.first, stretch.last), samples=stretch.times, **settings
         )
+        if self.rubbing and run.outcome.name == "TOO_MANY_STEPS" and abs(run[self.rubbing][0]) > 1e-6:
+            raise Wrong(f"dry friction stops {self.rubbing}, and the run says: {run.outcome}: {run.detail}")
         if not run.outcome.ok or len(run.t) != stretch.times.size:
             raise Unsuitable(f"{run.outcome}: {run.detail}")
         if self.rubbing and np.ptp(np.sign(run[self.rubbing])) > 0:

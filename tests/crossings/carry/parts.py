@@ -14,6 +14,8 @@ from tests.crossings.mechanism import Array
 
 RATE = 50.0
 """of the phase whose zeros are events: some of them within a run, one at most between two samples"""
+FIRST = 0.3
+"""its value at the start of a coordinate that is zero there"""
 
 
 def continued(case: Case) -> Any:
@@ -28,7 +30,7 @@ def continued(case: Case) -> Any:
         same_states(case, "continued", run, case.fresh)
         return run
     name = next(iter([*case.drawn.free, *case.drawn.shoulder]), "")
-    phase = f"{RATE:g}*t" + (f" + {name}" if name else "")
+    phase = f"{RATE:g}*t + {FIRST}" + (f" + {name}" if name else "")
     ends = [
         pendula.Event("first", f"cos({phase})", terminal=True),
         pendula.Event("second", f"sin({phase})", terminal=True, count=2),
@@ -45,7 +47,9 @@ def continued(case: Case) -> Any:
     if run.outcome.name == "EVENT":
         raise Wrong(f"continued: the run, continued again, does not reach its end: {run.outcome}, at t = {run.t[-1]}")
     states = case.states_of(case.fresh)
-    angle = np.array([RATE * t + (state[name] if name else 0.0) for t, state in zip(case.fresh.t, states, strict=True)])
+    angle = np.array(
+        [RATE * t + FIRST + (state[name] if name else 0.0) for t, state in zip(case.fresh.t, states, strict=True)]
+    )
     run = _at_samples(case, run)
     same_states(case, "continued", run, case.fresh)
     for event, function in zip(ends, (np.cos, np.sin, lambda x: np.cos(x + 1)), strict=True):
