@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.crossings.factors import Row
+
 
 def ball_coordinates(orientation: str, turn: dict[str, Any]) -> dict[str, float]:
     """Coordinates of the shoulder for a rotation about an axis by an angle."""
@@ -27,3 +29,9 @@ def four_bar_angles(a: float, b: float, c: float, d: float, turn: float) -> tupl
     joint = foot + np.sqrt(b**2 - along**2) * np.array([-across[1], across[0]]) / size
     coupler, rocker = joint - tip, joint - np.array([d, 0.0])
     return float(np.arctan2(coupler[1], coupler[0])), float(np.arctan2(rocker[1], rocker[0]))
+
+
+def before_flat(row: Row, rng: np.random.Generator) -> float:
+    """An angle of a prescribed crank from which parallel cranks come to lie flat within the run, amid a block."""
+    t = float(rng.choice([0.125, 0.175, 0.225, 0.275]))
+    return float(-1.5 * t if row["drive"] == "turning" else -0.2 * np.sin(2 * t))

@@ -14,7 +14,6 @@ SYMBOLIC, RECURSIVE = "system/symbolic.py", "system/recursive.py"
 TWINS, DRIVES = "system/orientation/twins.py", "analysis/equilibria/held_drives.py"
 LIMITS, ASSEMBLY = "analysis/reactions/limits.py", "system/loops/assembly.py"
 WITHIN, OPEN = "simulation/within.py", "exchange/fmu/undetermined.py"
-NO_SINGULAR_POSE = "no level passes a singular pose: it needs a linkage that starts before its dead point"
 
 
 @dataclass(frozen=True)
@@ -147,8 +146,8 @@ A = (
         "limits in singular poses begin controllers anew", "A",
         "reactions in singular poses: controllers began anew next to the pose, which also changed the inputs of the run",
         ((LIMITS, "simulate, replayed(run.system),", "simulate, run.system,"),),
-        ({"question": "reactions", "closure": "loop", "input": "sampled"},),
-        NO_SINGULAR_POSE, defects=2,
+        ({"question": "reactions", "closure": "change point"}, {"question": "motor forces", "closure": "change point"},
+         {"question": "reactions", "closure": "change point", "input": "sampled"}), defects=2,
     ),
     Planted(
         "one input over time beside another of time", "A",
@@ -300,8 +299,8 @@ E = (
         "limits are taken across jumps", "E",
         "reactions in singular poses: limits were taken across jumps of loads and inputs",
         ((LIMITS, "nearest = float(np.abs(breaks - at).min(initial=np.inf))", "nearest = np.inf"),),
-        ({"question": "reactions", "closure": "loop", "input": "held series"},),
-        NO_SINGULAR_POSE,
+        ({"question": "reactions", "closure": "change point"}, {"question": "motor forces", "closure": "change point"}),
+        "a run stops in a singular pose next to a jump unless the jump is a third of a step away: seldom drawn so",
     ),
     Planted(
         "couplings count as periodic", "E",

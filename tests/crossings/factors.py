@@ -14,7 +14,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
         "plane", "plane, from ground", "along z, from ground", "zyz", "xyz", "space zyx", "universal", "rotation vector", "quaternion",
     ),
     "speeds": ("rates", "body", "parent"),
-    "closure": ("tree", "loop", "redundant loop", "coupling", "loop in space", "coupling in a loop"),
+    "closure": ("tree", "loop", "redundant loop", "coupling", "loop in space", "coupling in a loop", "change point"),
     "drive": (
         "none", "one", "several", "several in one loop", "angle", "moving ground", "turning", "held",
         "moving closure",
@@ -85,12 +85,16 @@ FORBIDDEN: tuple[tuple[dict[str, tuple[str, ...]], str], ...] = (
         "without a planar loop there are no two cranks of one",
     ),
     (
-        {"closure": ("tree", "coupling", "coupling in a loop"), "drive": ("moving closure",)},
-        "without a loop nothing closes at ground; where parallel cranks are coupled, their pivots stay",
+        {"closure": ("tree", "coupling", "coupling in a loop", "change point"), "drive": ("moving closure",)},
+        "without a loop nothing closes at ground; the pivots of parallel cranks that are coupled, or lie flat, stay",
     ),
     (
         {"orientation": FLAT, "closure": ("redundant loop",), "drive": ("moving closure",)},
         "in the plane, redundant loops have parallel cranks, whose pivots stay",
+    ),
+    (
+        {"closure": ("change point",), "constraints": ("baumgarte", "none")},
+        "runs that keep their loops so stop before a singular pose",
     ),
     (
         {"constants": ("none",), "carry": ("study",)},

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.crossings import oracle
-from tests.crossings.angles import ball_coordinates, four_bar_angles
+from tests.crossings.angles import ball_coordinates, before_flat, four_bar_angles
 from tests.crossings.constants import PARAMETERS, with_constants
 from tests.crossings.factors import ANGLES, AT_REST, FLAT, Row
 from tests.crossings.symmetric import symmetric
@@ -192,7 +192,9 @@ class Builder:
     def _motion(self, name: str, value: float) -> str | None:
         drive, closure = self.row["drive"], self.row["closure"]
         moved = {"one": ["hinge"], "turning": ["hinge"], "held": ["hinge"], "several": ["hinge", "slide"]}
-        if "loop" in closure and closure != "loop in space":
+        if closure == "change point":
+            moved |= {"one": [self._led], "turning": [self._led]}
+        if closure in ("loop", "redundant loop", "coupling in a loop"):
             moved |= {"several": ["hinge", "crank"], "one": [self._led], "turning": [self._led], "held": [self._led]}
         if closure == "loop in space":
             moved["several"] = ["slide", "tail"]
@@ -226,7 +228,7 @@ class Builder:
     def closure(self) -> None:
         """What closes loops, and the tail."""
         kind = self.row["closure"]
-        if kind in ("loop", "redundant loop", "coupling in a loop"):
+        if kind in ("loop", "redundant loop", "coupling in a loop", "change point"):
             self._four_bar(redundant=kind == "redundant loop")
         if kind == "coupling in a loop":
             self.joints.append({"name": "gear", "type": "coupling", "value": "crank - rocker"})
@@ -252,12 +254,15 @@ class Builder:
         """Crank, coupler and rocker on ground or on the arm; a redundant one has parallel cranks, or closes as a hinge."""
         moving = self.row["drive"] == "moving closure"
         three = redundant and not moving and (self.flat or self.chance(0.3))
-        parallel = self.both or three or self.row["closure"] == "coupling in a loop"
+        parallel = self.both or three or self.row["closure"] in ("coupling in a loop", "change point")
         base = "ground" if parallel or moving or self.flat or self.chance(0.5) else self.pick(["ground", "arm"])
         a, b, c, d = (0.4, 1.0, 0.4, 1.0) if parallel else (0.3, 0.9, 0.6, 0.8)
         at = [1.2, -0.3, 0]
         # Parallel cranks hang, away from the line of their pivots, where the loop is singular.
         turn = round((-1.2 if parallel else 0.9) + self.number(-0.1, 0.1), 3)
+        if self.row["closure"] == "change point":
+            waves = self._motion("crank", 0.0) is not None
+            turn = before_flat(self.row, self.rng) if waves else 0.3 + self.number(-0.05, 0.05)
         inner, outer = (0.0, turn) if parallel else four_bar_angles(a, b, c, d, turn)
         for name, length in zip(("crank", "coupler", "rocker"), (a, b, c), strict=True):
             self.bodies.append(self.solid(name, 0.4, [length / 2, 0.02, 0]))
@@ -293,14 +298,14 @@ class Builder:
             self.joints.append({"name": "second_pin", **close, **sides})
 
     def _hinge_of_loop(self, name: str, joint: dict[str, Any], value: float) -> None:
-        motion = self._motion(name, round(value, 3))
+        motion = self._motion(name, round(value, 12 if self.row["closure"] == "change point" else 3))
         joint = {"name": name, **joint}
         if motion is not None:
             joint["motion"] = motion
         else:
             self.initial[name] = value
             if name == "crank":
-                self.initial["crank_dot"] = self.number(0.3, 0.8)
+                self.initial["crank_dot"] = self.number(0.3, 0.8) * (-1 if self.row["closure"] == "change point" else 1)
         self.joints.append(joint)
 
     def _loop_in_space(self) -> None:

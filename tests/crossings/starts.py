@@ -202,7 +202,7 @@ class Starter:
     def partial(self) -> Start:
         names = self.in_loop()
         rows = len(self.own.rows(self.own.instant(self._moment())))
-        if self.row["closure"] in ("loop", "redundant loop"):
+        if self.row["closure"] in ("loop", "redundant loop", "coupling in a loop", "change point"):
             free = "crank" in self.given and "rocker" in names
             stay = ["rocker" if self.rng.random() < 0.5 else str(self.rng.choice(names))] if free else []
             rate = self.given.pop("crank_dot", 0.5)

@@ -13,6 +13,7 @@ from tests.crossings.mechanism import Array
 from tests.crossings.oracle import Moment
 from tests.crossings.oracle.texts import names_in
 from tests.crossings.oracle.wrenches import Twists
+from tests.crossings.questions.limits import in_singular_poses
 from tests.crossings.questions.motion import loose
 
 BALANCED = 1e-8
@@ -36,6 +37,7 @@ def reactions(case: Case, carried: Carried) -> None:
                     same_holes(f'force of coupling "{name}" on {on}', forces[on][k : k + 1], np.array([wanted]))
         _balance(case, claimed, k, x)
         _transmitted(case, claimed, k, x)
+    in_singular_poses(case, carried)
 
 
 def same_holes(what: str, claimed: Array, wanted: Array) -> None:
@@ -109,6 +111,7 @@ def motor_forces(case: Case, carried: Carried) -> None:
         verdict = pendula.check(case.model, formulations=["lagrange", "maximal"], states=5, seed=case.seed[-1])
         if not verdict.passed:
             raise Wrong(f"formulations disagree: {verdict}")
+    in_singular_poses(case, carried)
     run, own = carried.run, case.own
     system = carried.system
     claimed = pendula.reactions(run)

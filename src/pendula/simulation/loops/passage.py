@@ -81,7 +81,7 @@ class Passages:
                 break
             if t == before:
                 self.clear_until = max(self.clear_until, self.way * t + h)
-        whole, near = joined(self.parts), self.nearness
+        whole, near = self._counted(joined(self.parts)), self.nearness
         size = max(near.scale, 1e-300)
         poses = Poses(near.nearest[0] / size, near.nearest[1], near.at_end / size, tuple(near.crossed))
         times, states = zip(*self.passed, strict=True) if self.passed else ((), np.zeros((0, whole.y.shape[1])))
@@ -119,6 +119,17 @@ class Passages:
         stops = [stop and max(1, stop - n) for stop, n in zip(watched.stops, counts, strict=True)]
         keeps = [keep and max(1, keep - n) for keep, n in zip(watched.keeps, counts, strict=True)]
         return replace(watched, sides=np.sign(values[0]).tolist(), stops=stops, keeps=keeps)
+
+    def _counted(self, run: Integration) -> Integration:
+        """The run with no more occurrences of each event than are to be kept: every part has kept at least one."""
+        watched: Watched | None = self.settings["watched"]
+        if watched is None or len(self.parts) == 1 or not run.event_t.size:
+            return run
+        which = np.asarray(run.event_which)
+        nth = np.array([np.sum(which[:k] == x) for k, x in enumerate(which)])
+        most = np.array([watched.keeps[int(k)] or len(which) for k in which])
+        kept = nth < most
+        return replace(run, event_t=run.event_t[kept], event_y=run.event_y[kept], event_which=which[kept])
 
     # -- past one singular pose --------------------------------------------------------------------------------
 
