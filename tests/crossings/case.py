@@ -194,6 +194,8 @@ class Case:
             raise Unsuitable(f"{run.outcome}: {run.detail}")
         if self.rubbing and np.ptp(np.sign(run[self.rubbing])) > 0:
             raise Unsuitable("dry friction changes its side")
+        if any("could have taken another branch" in x or "late, near a singular pose" in x for x in run.notes):
+            raise Unsuitable(f"in a singular pose: {run.notes}")
         return run
 
     @cached_property

@@ -192,8 +192,7 @@ class Builder:
     def _motion(self, name: str, value: float) -> str | None:
         drive, closure = self.row["drive"], self.row["closure"]
         moved = {"one": ["hinge"], "turning": ["hinge"], "held": ["hinge"], "several": ["hinge", "slide"]}
-        if closure == "change point":
-            moved |= {"one": [self._led], "turning": [self._led]}
+        moved |= {"one": [self._led], "turning": [self._led]} if closure == "change point" else {}
         if closure in ("loop", "redundant loop", "coupling in a loop"):
             moved |= {"several": ["hinge", "crank"], "one": [self._led], "turning": [self._led], "held": [self._led]}
         if closure == "loop in space":
@@ -261,8 +260,7 @@ class Builder:
         # Parallel cranks hang, away from the line of their pivots, where the loop is singular.
         turn = round((-1.2 if parallel else 0.9) + self.number(-0.1, 0.1), 3)
         if self.row["closure"] == "change point":
-            waves = self._motion("crank", 0.0) is not None
-            turn = before_flat(self.row, self.rng) if waves else 0.3 + self.number(-0.05, 0.05)
+            turn = before_flat(self.row, self.rng) if self._motion("crank", 0.0) else 0.3 + self.number(-0.05, 0.05)
         inner, outer = (0.0, turn) if parallel else four_bar_angles(a, b, c, d, turn)
         for name, length in zip(("crank", "coupler", "rocker"), (a, b, c), strict=True):
             self.bodies.append(self.solid(name, 0.4, [length / 2, 0.02, 0]))
