@@ -10,11 +10,20 @@ from tests.crossings.factors import FACTORS
 from tests.crossings.net import Refused
 
 OPEN = [
-    (
-        {"orientation": "zyz", "speeds": speeds, "question": "trim"},
-        "charts decided at compilation: the ball hangs at a pole of its angles, where their rates are infinite",
-    )
-    for speeds in ("body", "parent")
+    *(
+        (
+            {"orientation": "zyz", "speeds": speeds, "question": "trim"},
+            "charts decided at compilation: the ball hangs at a pole of its angles, where their rates are infinite",
+        )
+        for speeds in ("body", "parent")
+    ),
+    *(
+        (
+            {"closure": "change point", "input": controller},
+            "a run takes samples of controllers late where it passes a singular pose as one polynomial",
+        )
+        for controller in ("sampled", "sampled with memory")
+    ),
 ]
 """what fails today, and what will mend it: never drawn, and expected to fail"""
 

@@ -17,7 +17,7 @@ import pendula
 from pendula.present.live.content import live_content
 from pendula.present.web import bundle
 from tests.crossings.carry import Carried
-from tests.crossings.case import WEIGHTS, Case, Wrong
+from tests.crossings.case import WEIGHTS, Case, Unsuitable, Wrong
 from tests.crossings.oracle import Moment
 from tests.crossings.questions.motion import ROUNDING, loose
 from tests.crossings.questions.states import compare, rates_by_name, solved
@@ -33,6 +33,9 @@ def _stretch(carried: Carried) -> tuple[Moment, Moment]:
     """The first sample in time, and one some blocks later."""
     edges = carried.moments[:: WEIGHTS.size + 1]
     ordered = edges if carried.stretch.last > carried.stretch.first else edges[::-1]
+    poses = carried.run.events.get("singular pose")
+    if poses is not None and np.any((poses.t > ordered[0].t - 0.05) & (poses.t < ordered[FOR].t + 0.05)):
+        raise Unsuitable("exports do not follow a motion through singular poses")
     return ordered[0], ordered[FOR]
 
 
