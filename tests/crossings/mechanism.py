@@ -151,8 +151,7 @@ class Builder:
             self.free |= {name: f"{name}_dot" for name in values if speeds == "rates"}
             names = [f"{name}_dot" for name in values]
         else:
-            axis, angle = [1, self.number(), 2], self.number(0.8, 2.0)
-            self.initial["shoulder"] = {"axis": axis, "angle": angle}
+            self.initial["shoulder"] = {"axis": (axis := [1, self.number(), 2]), "angle": self.number(0.8, 2.0)}
             names = ["shoulder_rx_dot", "shoulder_ry_dot", "shoulder_rz_dot"]
             if kind == "rotation vector" and speeds == "rates":
                 self.free |= {name.removesuffix("_dot"): name for name in names}
@@ -169,12 +168,11 @@ class Builder:
         if self.row["orientation"] == "quaternion":
             self.initial["shoulder"]["angle"] = self.number(6.0, 7.0)
             return
-        unit = np.array(axis) / np.linalg.norm(axis)
-        vector = self.number(5.1, 6.2) * unit
+        vector = (self.number(5.1, 6.2) * (unit := np.array(axis) / np.linalg.norm(axis))).round(3).tolist()
         del self.initial["shoulder"]  # a rotation about an axis has no more than half a turn
-        self.initial |= dict(zip(("shoulder_rx", "shoulder_ry", "shoulder_rz"), vector.round(3).tolist(), strict=True))
-        rates = 0.6 * unit + 0.1 * np.array([self.number() for _ in range(3)])
-        self.initial |= dict(zip(self.shoulder, rates.round(3).tolist(), strict=True))
+        self.initial |= {f"shoulder_r{x}": value for x, value in zip("xyz", vector, strict=True)}
+        rates = (0.6 * unit + 0.1 * self.rng.uniform(-1, 1, 3)).round(3).tolist()
+        self.initial |= dict(zip(self.shoulder, rates, strict=True))
 
     def _place(self, joint: dict[str, Any], name: str, value: float) -> None:
         """Adds a joint with one coordinate: free from about a value on, or prescribed as the row wants it."""
