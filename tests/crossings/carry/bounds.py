@@ -61,7 +61,7 @@ def bounds(case: Case) -> Carried:
 
 
 def _run(case: Case, starts: list[Any], within: dict[str, tuple[float, float]]) -> Any:
-    names = ("stepper", "tol", "inputs", "parameters")
+    names = ("stepper", "tol", "max_steps", "inputs", "parameters")
     settings = {name: case.settings[name] for name in names if name in case.settings}
     return pendula.simulate_many(case.system, DURATION, starts, within=within, workers=1, **settings)[0]
 

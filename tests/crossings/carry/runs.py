@@ -136,7 +136,9 @@ def ensemble(case: Case) -> Any:
     """A run that begins where one of an ensemble ended."""
     start = case.fresh.state(0)
     settings = {
-        name: case.settings[name] for name in ("stepper", "tol", "inputs", "parameters") if name in case.settings
+        name: case.settings[name]
+        for name in ("stepper", "tol", "max_steps", "inputs", "parameters")
+        if name in case.settings
     }
     runs = pendula.simulate_many(
         case.system, DURATION, [start, start], samples=case.stretch.times, workers=1, **settings
@@ -147,7 +149,7 @@ def ensemble(case: Case) -> Any:
 
 def study(case: Case) -> Any:
     """A run that begins where one case of a study ended; the study is of the system of the run, with its inputs."""
-    given = {name: case.settings[name] for name in ("stepper", "tol") if name in case.settings}
+    given = {name: case.settings[name] for name in ("stepper", "tol", "max_steps") if name in case.settings}
     values = {"k": case.own.values.parameters["k"], **case.parameters}
     over: dict[str, Any] = {name: [value] for name, value in values.items()}
     over["k"] = [5.0, values["k"]]
