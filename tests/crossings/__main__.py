@@ -61,7 +61,7 @@ def one_array(seed: int, *, learn: bool, seconds: float, save: str | None) -> in
     begun, shown, net = time.process_time(), 0, Net()
     done = read(path)
     with path.open("a", encoding="utf-8") as file:
-        for net in walk(seed, known(), questions.unavailable(), done, [part for part, _ in OPEN]):
+        for net in walk(seed, known(), questions.unavailable(), done, [one.part for one in OPEN]):
             for result in net.results[shown:]:
                 shown += 1
                 if key(result.row, result.seed) not in done:

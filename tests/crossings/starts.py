@@ -282,7 +282,10 @@ class Starter:
         spoken = self.row["load"] == "force of a coordinate"
         for name in ("shoulder", "shoulder_1", "shoulder_3", "crank"):
             if isinstance(self.given.get(name), float) and not (spoken and name == "crank"):
-                self.given[name] = float(self.given[name] + self.rng.choice([-2, 2]) * np.pi)
+                turns = float(self.rng.choice([-2, 2]) * np.pi)
+                self.given[name] += turns
+                if name == "crank" and self.row["closure"] == "coupling in a loop":  # which holds for equal angles
+                    self.given["rocker"] += turns
         kept = {
             n: (x, 1e-7)
             for n, x in self.given.items()

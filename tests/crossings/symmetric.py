@@ -17,7 +17,7 @@ def symmetric(row: Row, data: dict[str, Any]) -> dict[str, Any]:
         return data
     joints = []
     for joint in data["joints"]:
-        if joint["name"] == "shoulder":
+        if joint["name"] == "shoulder" and row["closure"] != "loop in space":  # which closes as it was drawn
             joint = {**joint, "parent": {name: x for name, x in joint["parent"].items() if name != "rotation"}}
         joints.append(_straight(joint) if row["orientation"] in FLAT and row["closure"] == "tree" else joint)
     if row["orientation"] in FLAT:

@@ -9,7 +9,7 @@ import pytest
 from pendula import refusals
 from tests.crossings.array import covering, plainest
 from tests.crossings.factors import FORBIDDEN_PARTS, cells, cells_of
-from tests.crossings.known import OPEN, known, ruled_out
+from tests.crossings.known import OPEN, Open, known, ruled_out
 from tests.crossings.net import Refused, instead, try_row
 from tests.crossings.questions import unavailable
 from tests.crossings.table import SEED, text
@@ -53,12 +53,12 @@ def test_refused(one: Refused) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=pytest.mark.xfail(strict=True, reason=reason)) for part, reason in OPEN]
+    "one", [pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=one.reason)) for one in OPEN]
 )
-def test_open(part: dict[str, str]) -> None:
-    row = plainest(part)
+def test_open(one: Open) -> None:
+    row = plainest(one.part)
     assert row is not None
-    assert try_row(row, (0, 0)).ending == "passed"
+    assert try_row(row, one.numbers).ending == "passed"
 
 
 def test_every_pair_is_answered_refused_or_forbidden() -> None:
