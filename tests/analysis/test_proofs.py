@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 import pendula
 from pendula import library
+from pendula.analysis.equilibria.proofs import boxes
 from pendula.errors import NotSupported, UsageError
 from tests.helpers.choices import slow_too
 from tests.helpers.loops import closed_chain
@@ -349,3 +350,11 @@ def test_a_spherical_pendulum_on_a_spring_off_its_axis(stiffness: float, anchor:
     assert len(positions) == len(places)
     for k in places:
         assert min(np.linalg.norm(x - p[k]) for x in positions) < 1e-3
+
+
+def test_where_several_coordinates_count_no_expression_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof at once is for one coordinate; to expand the forces of an arm in space took half a minute."""
+    monkeypatch.setattr(boxes, "equations_at_rest", lambda *given, **more: pytest.fail("expressions are expanded"))
+    found = pendula.find_equilibria(library.double_pendulum())
+    assert len(found) > 0
+    assert found.complete == "indicated"

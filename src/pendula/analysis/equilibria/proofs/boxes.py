@@ -21,6 +21,8 @@ from pendula.words import counted
 
 QUICKLY = 5.0
 """time limit [s] of a proof that nobody asked for"""
+LOOKS = 4
+"""states at which forces are compared"""
 
 
 def prove_in_boxes(
@@ -42,6 +44,8 @@ def prove_in_boxes(
     """
     quick = seconds is None
     if quick and (balance.system.loop_rows or balance.system.balls or len(balance.system.layout.speeds) > 4):
+        return None
+    if quick and _several_count(balance, v, domain):
         return None
     try:
         if balance.system.balls:
@@ -67,6 +71,26 @@ def prove_in_boxes(
     return Proof(
         tuple(states), words, proven, tuple(x for one in named for x in one[1]), boxes, _searched(patches[0], domain)
     )
+
+
+def _several_count(balance: Balance, v: Array, domain: Domain) -> bool:
+    """Whether forces depend on more than one coordinate, and none is a constant, as numbers at a few states say.
+
+    To find that out by expanding the expressions of forces takes long.
+    """
+    q = domain.random(LOOKS, np.random.default_rng(0))
+    still = np.broadcast_to(v, (LOOKS, len(v)))
+    with np.errstate(all="ignore"):
+        forces = balance.forces(q, still)
+        slopes, _ = balance.system.residual_jacobian(
+            "q", q, still, np.zeros_like(still), np.zeros((LOOKS, 0)), 0.0,
+            inputs=balance.inputs, parameters=balance.parameters,
+        )  # fmt: skip
+    if not (np.all(np.isfinite(forces)) and np.all(np.isfinite(slopes))):
+        return False
+    count = np.abs(slopes) > 1e-9 * np.abs(slopes).max(initial=1e-300)
+    constant = ~count.any(axis=(0, 2)) & (np.abs(forces).max(axis=0) > 0.0)
+    return bool(count.any(axis=(0, 1)).sum() > 1 and not constant.any())
 
 
 def _never(equations: AtRest) -> Proof | None:
