@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.crossings.array import plainest
-from tests.crossings.planted import FOLDER, REPOSITORY, ask, copied_source, run_python
+from tests.crossings.planting.planted import FOLDER, REPOSITORY, ask, copied_source, run_python
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,8 @@
 """Whether the net catches the defects of the past: each is planted again in a copy of the source, and rows are asked.
 
-python -m tests.crossings.history                    all of them; again: goes on where it was stopped
-python -m tests.crossings.history --only NAME        one of them again
-python -m tests.crossings.history --summary          what is known so far
+python -m tests.crossings.planting.history                    all of them; again: goes on where it was stopped
+python -m tests.crossings.planting.history --only NAME        one of them again
+python -m tests.crossings.planting.history --summary          what is known so far
 
 The rows of the quick net with the named levels come first, then the plainest rows with these levels, until one does
 not end as it should; a row that ends so without the planted defect does not count. Results are kept in a file.
@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from tests.crossings.array import plainest
-from tests.crossings.defects import LEFT, PLANTED, Planted
-from tests.crossings.planted import FOLDER, REPOSITORY, ask, copied_source
+from tests.crossings.planting.defects import LEFT, PLANTED, Planted
+from tests.crossings.planting.planted import FOLDER, REPOSITORY, ask, copied_source
 from tests.crossings.table import SEED
 from tests.crossings.test_quick import REFUSED, ROWS
 
-SECONDS = 8.0
+SECONDS = 25.0
 """for the rows of the quick net that a planted defect is shown to, and again for the plainest ones"""
 SLOW = ("multipliers", "sensitivities", "modes")
 """questions that come last"""
-MOST_ROWS, FEW_ROWS = 3, 2
+MOST_ROWS, FEW_ROWS = 5, 2
 """of the quick net for each set of levels; in all, where it is known why no row sees a defect"""
 PLAIN_SEED = 77
 NUMBERS = 2
@@ -142,7 +142,7 @@ def summary(results: Mapping[str, Mapping[str, str]]) -> str:
 
 def main() -> int:
     """All planted defects, or one."""
-    parser = argparse.ArgumentParser(prog="python -m tests.crossings.history", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.crossings.planting.history", description=__doc__)
     parser.add_argument("--only", help="the name of one planted defect")
     parser.add_argument("--summary", action="store_true", help="what is known so far")
     given = parser.parse_args()

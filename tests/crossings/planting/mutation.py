@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from tests.crossings.reach import Functions, bodies
+from tests.crossings.planting.reach import Functions, bodies
 
 SPEAKS = frozenset({
     "Finding", "Refusal", "warn", "log", "debug", "cast", "note", "describe", "sentence", "message", "raise_refusal",

@@ -1,9 +1,9 @@
 """Random mutants of the source, and whether the quick net of crossings kills them. Run by hand.
 
-python -m tests.crossings.mutants --reach                    first: which lines every row reaches; again: goes on
-python -m tests.crossings.mutants --seed 1 --count 20        draws mutants and asks; again: goes on where it was stopped
-python -m tests.crossings.mutants --seed 1 --again 7         one of them again
-python -m tests.crossings.mutants --summary                  what became of all, and a diff of each survivor
+python -m tests.crossings.planting.mutants --reach                    first: which lines every row reaches; again: goes on
+python -m tests.crossings.planting.mutants --seed 1 --count 20        draws mutants and asks; again: goes on where it was stopped
+python -m tests.crossings.planting.mutants --seed 1 --again 7         one of them again
+python -m tests.crossings.planting.mutants --summary                  what became of all, and a diff of each survivor
 
 A mutant is drawn among the statements that rows of the net reach, so a survivor is one of three: it changes nothing that
 can be seen (equivalent), it changes what no question asks for, or the net has a hole.
@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.crossings import reach
-from tests.crossings.mutation import Mutant, changes, planted, statements
-from tests.crossings.planted import FOLDER, REPOSITORY, Answer, ask, copied_source
-from tests.crossings.reach import PLACES, Reach
+from tests.crossings.planting import reach
+from tests.crossings.planting.mutation import Mutant, changes, planted, statements
+from tests.crossings.planting.planted import FOLDER, REPOSITORY, Answer, ask, copied_source
+from tests.crossings.planting.reach import PLACES, Reach
 
 MOST_ROWS = 12
 SECONDS = 60.0
@@ -146,7 +146,7 @@ def summary(results: Sequence[dict[str, Any]]) -> str:
 
 def main() -> int:
     """Does what the arguments ask for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.crossings.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.crossings.planting.mutants", description=__doc__)
     parser.add_argument("--reach", action="store_true", help="find out which lines the rows reach")
     parser.add_argument("--seed", type=int, help="which mutants")
     parser.add_argument("--count", type=int, default=20, help="how many")

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 FOLDER = Path(tempfile.gettempdir()) / f"pendula-mutants-{os.getuid() if hasattr(os, 'getuid') else 0}"
 """what belongs to all calls: lines that rows reach, results, and the kernels of mutants"""
 
@@ -121,7 +121,7 @@ def ask(paths: Sequence[Path], rows: Sequence[Any], *, seconds: float = 60.0, pa
 
     No row begins after some seconds; one that takes longer than the patience is ended.
     """
-    process = run_python("tests.crossings.planted", paths, json.dumps({"rows": rows, "seconds": seconds}))
+    process = run_python("tests.crossings.planting.planted", paths, json.dumps({"rows": rows, "seconds": seconds}))
     passed: list[int] = []
     said: deque[str] = deque(maxlen=12)
     begun: int | None = None

@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.crossings.planted import REPOSITORY, copied_source, run_python
+from tests.crossings.planting.planted import REPOSITORY, copied_source, run_python
 
 PLACES = (
     "model/forces",
@@ -168,7 +168,7 @@ def make(path: Path, folder: Path, rows: list[Any]) -> None:
     changed["_counts_.py"] = COUNTER.format(count=len(table))
     source = copied_source(folder / "counting", changed)
     given = {"path": str(path), "rows": rows, "table": table, "kernels": kernels}
-    process = run_python("tests.crossings.reach", [source], json.dumps(given), stdout=None)
+    process = run_python("tests.crossings.planting.reach", [source], json.dumps(given), stdout=None)
     process.wait()
 
 

@@ -8,8 +8,8 @@ import textwrap
 
 import pytest
 
-from tests.crossings.mutation import changes, planted, statements
-from tests.crossings.reach import counting
+from tests.crossings.planting.mutation import changes, planted, statements
+from tests.crossings.planting.reach import counting
 
 TEXT = textwrap.dedent('''
     """Words + words."""
