@@ -51,10 +51,6 @@ OPEN = [
         "charts decided at compilation: rotation vectors of one pose, whose rates a force names, are listed twice",
         (0, 1),
     ),
-    Open(
-        {"closure": "coupling in a loop", "start": "rounded"},
-        "rank decided once: values that are rounded move far where rows of closing joints are redundant",
-    ),
 ]
 """what fails today"""
 

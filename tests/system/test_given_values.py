@@ -17,6 +17,7 @@ import pendula
 from pendula import Model
 from pendula.errors import LoopNotClosed, NotAnEquilibrium, UsageError
 from pendula.results import System
+from tests.analysis.test_reactions import belted
 from tests.helpers.loops import spherical_four_bar
 from tests.helpers.mechanisms import library_system
 
@@ -379,3 +380,12 @@ def test_a_run_starts_at_a_given_value_from_which_a_search_nearby_leads_elsewher
     assert run.ok
     assert run[name][0] == pytest.approx(value, abs=1e-9)
     assert not any("could not be closed" in note for note in run.notes)
+
+
+def test_rounded_values_stay_where_constraints_are_redundant() -> None:
+    """A belt holds the cranks of a parallelogram parallel, as its coupler does: its row counts only off the loop."""
+    system = pendula.compile_system(belted("a - c"))
+    given = {"a": 1.21802, "b": -1.21787}
+    run = pendula.simulate(system, 0.01, initial_state=given, samples=2)
+    assert {"a": run["a"][0], "b": run["b"][0]} == pytest.approx({"a": given["a"], "b": given["b"]}, abs=2e-4)
+    assert run["c"][0] == pytest.approx(run["a"][0], abs=1e-12)

@@ -28,6 +28,11 @@ CLOSED = 1e-15
 CLOSED_ENOUGH = 1e-11
 """Largest relative gap that is accepted if rounding prevents a smaller one."""
 
+FIRM = 1e8
+"""weight of given values against the others, once the loops are closed"""
+BACK, CLOSING = 8, 6
+"""steps back towards given values, and in each of them, steps that close the loops"""
+
 FIXED_GAP = 1e-9
 """largest gap, relative to a typical length, of a constraint that no motion changes"""
 DISPLACED = (0.1, 0.3, 1.0)
@@ -284,10 +289,11 @@ def _close(
             return closing.at(result.x), result.residual_norm
         opened.append((held, result.x))
     for held, start in opened:
-        result = closing.solve(start, np.where(held, STIFF, 1.0))
+        stiff = np.where(held, STIFF, 1.0)
+        result = closing.solve(start, stiff)
         if closing.is_closed(result):
-            found = result
-            if np.all(np.abs(result.x) <= limit, where=held):
+            found = result if np.all(np.abs(result.x) <= limit, where=held) else closing.nearer(result, held)
+            if np.all(np.abs(found.x) <= limit, where=held):
                 break
     if found is None:
         found = closing.solve(np.zeros(len(limit)))
@@ -344,6 +350,27 @@ class _Closing:
             if self.is_closed(again):
                 return again
         return result
+
+    def nearer(self, found: LeastChange, held: Array) -> LeastChange:
+        """The same with less change of held values, or none: back along the motions that the closed loops allow.
+
+        Rows that depend on each other only where the loops are closed lead astray next to it: their slopes here count.
+        """
+        weights = np.where(held, FIRM, 1.0)
+        root = np.sqrt(weights)
+        for _ in range(BACK):
+            left, sizes, ways = np.linalg.svd(self.residual(found.x)[1] / root)
+            rank = int(np.sum(sizes > SINGULAR * sizes.max(initial=0.0)))
+            free, inverse = ways[rank:].T, (ways[:rank].T / sizes[:rank]) @ left[:, :rank].T
+            x = found.x - free @ (free.T @ (root * found.x)) / root
+            for _ in range(CLOSING):
+                x = x - inverse @ self.residual(x)[0] / root
+            again = self.solve(x, weights)
+            if not (self.is_closed(again) and np.linalg.norm(root * again.x) < 0.99 * np.linalg.norm(root * found.x)):
+                break
+            found = again
+        exactly = self.solve(np.where(held, 0.0, found.x), np.where(held, np.inf, 1.0))
+        return exactly if self.is_closed(exactly) else found
 
     def _rank(self, s: Array, held: Array) -> int:
         """Number of gaps that the coordinates that are not held change independently of each other."""
