@@ -178,7 +178,7 @@ class Case:
     @property
     def tolerance(self) -> float:
         """How near motions must be to each other: by the tolerance of their steps."""
-        rough = self.row["load"] in ("kink", "joint limit")
+        rough = self.row["load"] in ("kink", "joint limit") or self.row["closure"] == "change point"
         return {"radau": 3e-5, "rk4": 1e-6}.get(self.row["stepper"], 1e-6) * (30 if rough else 1)
 
     def simulated(self, system: Any = None, stretch: Stretch | None = None, **changes: Any) -> Any:

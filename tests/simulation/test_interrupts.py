@@ -412,11 +412,11 @@ def test_interrupts_before_workers_start_and_while_loops_are_closed_are_obeyed(d
     bound, assemble, seen = Job.bound, starts_module.assemble_holding, []
 
     def press_once(then):
-        def pressed(*arguments):
+        def pressed(*arguments, **named):
             if not seen:
                 seen.append("pressed")
                 signal.raise_signal(signal.SIGINT)
-            return then(*arguments)
+            return then(*arguments, **named)
 
         return pressed
 
