@@ -133,11 +133,26 @@ def motor_forces(case: Case, carried: Carried) -> None:
             same_holes(f'force of motor "{name}"', np.array([found]), np.array([open_ones.drives[name]]))
             if not np.isnan(found):
                 _same_force(case, name, x.t, (found, direct[k, names.index(name)]), drives[name])
+        axis, more = None, dict[int, Array]()
         for name, (joint, i, sign) in moving.items():
             found, right = claimed.motors[name][k], sign * claimed.force_world[k, claimed.joints.index(joint), i]
             same_holes(name, np.array([found]), open_ones.joints[joint][i : i + 1])
-            if not np.isnan(found):
-                _same_force(case, name, x.t, (found, direct[k, names.index(f"{joint}__{'xyz'[i]}")]), right)
+            both = np.array([found, direct[k, names.index(f"{joint}__{'xyz'[i]}")]])
+            axis = slides_along(case, joint)
+            if axis is None and not np.isnan(found):
+                _same_force(case, name, x.t, tuple(both), right)
+            elif axis is not None:
+                more[i] = both - right
+        if {0, 1} <= more.keys() and axis is not None:
+            across = more[0] * axis[1] - more[1] * axis[0]
+            if not np.abs(across).max() <= 10 * BALANCED * (1 + max(np.abs(more[0]).max(), 1.0)) + 30 * loose(case):
+                raise Wrong(f"at t = {x.t:.6g} the motors at the shoulder push across its axis by {across}")
+
+
+def slides_along(case: Case, joint: str) -> Array | None:
+    """The axis of a slide, along which springs and friction of the joint push its moving side; None for others."""
+    data = next(one for one in case.drawn.data["joints"] if one["name"] == joint)
+    return np.array([float(x) for x in data["axis"]]) if data["type"] == "prismatic" else None
 
 
 def moving_sides(case: Case) -> dict[str, tuple[str, int, float]]:
