@@ -327,3 +327,28 @@ def test_what_cannot_be_reduced_says_so() -> None:
         pendula.equilibria.routh("spherical-pendulum", momenta={"psi": 1.0})
     with pytest.raises(NotSupported):
         pendula.equilibria.routh(pendula.compile_system("spherical-pendulum", "maximal"))
+
+
+@pytest.mark.parametrize("measured", ["parent", "ground"])
+def test_a_motor_that_leads_an_angle_from_ground_turns_the_whole(measured: str) -> None:
+    """Its torque acts from ground: no moment of momentum is kept. Between two bodies it is."""
+    body = {"mass": 1, "com": [0.5, 0, 0], "inertia": [0.1, 0.1, 0.1]}
+    led = {"name": "q", "type": "revolute", "parent": {"body": "a", "position": [1, 0, 0]}, "child": "b"}
+    model = Model(
+        name="arm",
+        gravity=[0, 0, 0],
+        bodies=[{"name": name, **body} for name in "ab"],
+        joints=[
+            {"name": "p", "type": "revolute", "parent": "ground", "child": "a"},
+            {**led, "motion": "0.4 + 0.2*sin(2*t)", "measured_from": measured},
+        ],
+        initial={"p": 0.3, "p_dot": 0.5},
+    )
+    found = pendula.integrals(pendula.compile_system(model))
+    assert len(found) == (measured == "parent")
+    run = pendula.simulate(model, 1.0, samples=20)
+    momentum = sum(
+        np.cross(run.position(name, "com"), run.velocity(name, "com"))[:, 2] + 0.1 * turn
+        for name, turn in (("a", run["p_dot"]), ("b", 0.4 * np.cos(2 * run.t) + (measured == "parent") * run["p_dot"]))
+    )
+    assert (np.ptp(momentum) < 1e-8) == (measured == "parent")

@@ -172,8 +172,8 @@ class Case:
         """The speed that dry friction opposes; empty if there is none."""
         if self.row["load"] != "dry friction":
             return ""
-        value = next(str(force["value"]) for force in self.drawn.data["forces"] if "sign(" in str(force.get("value")))
-        return value.partition("sign(")[2].removesuffix(")")
+        values = [str(force.get("value")) for force in self.drawn.data["forces"]]  # integrals are asked for without it
+        return next((x.partition("sign(")[2].removesuffix(")") for x in values if "sign(" in x), "")
 
     @property
     def tolerance(self) -> float:

@@ -71,8 +71,10 @@ def _variable(case: Case) -> Bounded:
     moments = case.moments(case.fresh)
     names = [name for name, speed in case.drawn.free.items() if abs(moments[0].v[speed]) > 0.1]
     names = [*names, *(n for n in ("crank",) if n in moments[0].q and abs(moments[0].v["crank_dot"]) > 0.1)]
-    speeds = [*case.drawn.shoulder, *case.drawn.free.values()]
-    name = str(case.rng.choice(names if names and case.rng.random() < 0.7 else speeds or ["crank_dot"]))
+    speeds = [n for n in (*case.drawn.shoulder, *case.drawn.free.values()) if abs(moments[0].v[n]) > 1e-3]
+    if not (names or speeds):
+        raise Unsuitable("nothing moves clearly at the start")
+    name = str(case.rng.choice(names if names and case.rng.random() < 0.7 else speeds or names))
     if name in moments[0].q:
         rates = np.array([m.v[f"{name}_dot"] for m in moments])
     else:

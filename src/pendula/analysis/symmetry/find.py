@@ -284,6 +284,8 @@ def _turn_undisturbed(geometry: Geometry, part: _Part, axis: Array, point: Array
     """Whether no force has a moment about the axis."""
     if _closes_to_ground(geometry.model, part):
         return False
+    if any(j.absolute_turn() and j.prescribed() for j in geometry.model.tree if j.child.body in part.bodies):
+        return False  # an angle from ground that a motor holds
     for action in _acting(geometry):
         if isinstance(action, Between):
             ends = [s for s in (action.start, action.end) if s.body == GROUND]
