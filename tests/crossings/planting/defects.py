@@ -321,8 +321,8 @@ E = (
     Planted(
         "given coordinates that are rounded move far", "E",
         "if given coordinates of a linkage agreed only up to rounding, all of them moved far away",
-        ((ASSEMBLY, "    for held, start in opened:\n        result = closing.solve(start",
-          "    for held, start in []:\n        result = closing.solve(start"),),
+        ((ASSEMBLY, "    for held, start in opened:\n        stiff = np.where(held",
+          "    for held, start in []:\n        stiff = np.where(held"),),
         ({"start": "rounded", "closure": "loop"}, {"start": "rounded", "closure": "redundant loop"},
          {"start": "rounded", "closure": "loop in space"}),
     ),
