@@ -146,6 +146,8 @@ def main() -> int:
     parser.add_argument("--only", help="the name of one planted defect")
     parser.add_argument("--summary", action="store_true", help="what is known so far")
     given = parser.parse_args()
+    if given.only is not None and given.only not in [one.name for one in PLANTED]:
+        parser.error(f'--only "{given.only}": there is no such defect; tests/crossings/planting/defects.py names them')
     FOLDER.mkdir(parents=True, exist_ok=True, mode=0o700)
     results = known()
     for one in () if given.summary else sorted(PLANTED, key=lambda one: bool(one.missing)):
